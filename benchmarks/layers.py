@@ -76,7 +76,6 @@ PYRAMIDS: dict[str, dict[str, Any]] = {
     "plain": {},
     "height 4": {"height": 4},
     "nodes to level 2": {"annotation_height": 2},
-    "unit gates": {"unit_gates": True},
 }
 
 
@@ -91,11 +90,9 @@ def prepare_pyramid(setting: Setting, *, width: int, pyramid: str, sentences: in
         length: leaves of the longest sentence.
         lengths: as in :func:`~benchmarks.systems.draw_lengths`.
     """
-    options = dict(PYRAMIDS[pyramid])
-    unit_gates = options.pop("unit_gates", False)
+    options = PYRAMIDS[pyramid]
     leaves = draw_lengths(sentences, length, lengths, seed=1)
-    weights = _pyramid_weights(width, 3 * width if unit_gates else 3)
-    gates = weights.gate_bias.numel()
+    weights = _pyramid_weights(width)
     layer = Layer(f"grconv_layer of width {width}", leaves, weights, setting, outputs_of_pyramid(**options))
 
     def check() -> None:
@@ -106,7 +103,7 @@ def prepare_pyramid(setting: Setting, *, width: int, pyramid: str, sentences: in
 
     return Case(
         layer.passes(setting.backend, "relu", setting.product_number),
-        grconv_levels(leaves, width=width, gates=gates, height=options.get("height", 0)).all(),
+        grconv_levels(leaves, width=width, height=options.get("height", 0)).all(),
         check,
         "words",
         sum(leaves),
@@ -123,9 +120,9 @@ def outputs_of_pyramid(**options: Any) -> Callable[..., list[Tensor]]:
     return run
 
 
-def _pyramid_weights(width: int, gates: int) -> GRConvWeights:
+def _pyramid_weights(width: int) -> GRConvWeights:
     generator = torch.Generator().manual_seed(1)
-    shapes = [(width, width), (width, width), (width,), (gates, width), (gates, width), (gates,)]
+    shapes = [(width, width), (width, width), (width,), (3, width), (3, width), (3,)]
     return GRConvWeights(*(torch.randn(shape, generator=generator) / (2 * width) ** 0.5 for shape in shapes))
 
 
@@ -178,7 +175,8 @@ def prepare_dilated(setting: Setting, *, width: int, height: int, sentences: int
 def sums_and_roots(height: int) -> Callable[..., list[Tensor]]:
     """Sums and roots of leaves and weights."""
 
-    def run(leaves: Tensor, *weights: Tensor, **given: Any) -> list[Tensor]:
+    def run(leaves: Tensor, *weights: Tensor, activation: str, **given: Any) -> list[Tensor]:
+        assert activation == "tanh", "the merges of a dilated grConv have no other"
         return list(dilated_grconv(leaves, DilatedGRConvWeights(*weights), height=height, **given)[1:3])
 
     return run

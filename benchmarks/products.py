@@ -140,16 +140,16 @@ def gru_encoder(lengths: Sequence[int], sizes: Sizes) -> ProductList:
     return one.times(2)
 
 
-def grconv_levels(lengths: Sequence[int], *, width: int, gates: int = 3, height: int = 0) -> ProductList:
+def grconv_levels(lengths: Sequence[int], *, width: int, height: int = 0) -> ProductList:
     """The nodes of the pyramids, level by level.
 
-    A node's candidate and gates are a product of (H + gates, 2H) with its two children. Levels depend on each other,
+    A node's candidate and gates are a product of (H + 3, 2H) with its two children. Levels depend on each other,
     and the weights' gradient is accumulated on the way down, so it, too, is one product per level.
     """
     counts = running(lengths)
     top = min(height or len(counts), len(counts) - 1)
     nodes = [sum(counts[level:]) for level in range(1, top + 1)]
-    return sum((linear(rows, 2 * width, width + gates) for rows in nodes), ProductList())
+    return sum((linear(rows, 2 * width, width + 3) for rows in nodes), ProductList())
 
 
 def grconv_encoder(lengths: Sequence[int], sizes: Sizes) -> ProductList:
@@ -157,14 +157,14 @@ def grconv_encoder(lengths: Sequence[int], sizes: Sizes) -> ProductList:
     return linear(sum(lengths), sizes.embedding, sizes.encoded) + grconv_levels(lengths, width=sizes.encoded)
 
 
-def dilated_levels(lengths: Sequence[int], *, width: int, gates: int = 3, height: int = 0) -> ProductList:
+def dilated_levels(lengths: Sequence[int], *, width: int, height: int = 0) -> ProductList:
     """The nodes of one direction of the dilated grConv, level by level, each a product as those of the pyramids."""
     rows: list[int] = []
     distance = 1
     while distance < max(lengths) and (not height or len(rows) < height):
         rows.append(sum(max(0, length - distance) for length in lengths))
         distance *= 2
-    return sum((linear(count, 2 * width, width + gates) for count in rows), ProductList())
+    return sum((linear(count, 2 * width, width + 3) for count in rows), ProductList())
 
 
 def dilated_grconv_encoder(lengths: Sequence[int], sizes: Sizes, *, height: int) -> ProductList:

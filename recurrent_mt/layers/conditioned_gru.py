@@ -106,7 +106,7 @@ class AttentiveGRU(nn.Module):
     """A context is read with the previous state and enters in the same places.
 
     See :mod:`recurrent_mt.kernels.attentive_gru`. The arguments are those of :class:`FixedContextGRU`, with D of the
-    annotations for the context's size, and the kind and the heads of :class:`~recurrent_mt.layers.attention.Attention`.
+    annotations for the context's size, and the kind of :class:`~recurrent_mt.layers.attention.Attention`.
     """
 
     has_attention = True
@@ -118,13 +118,12 @@ class AttentiveGRU(nn.Module):
         *,
         context_size: int,
         attention: str,
-        heads: int = 1,
         variant: GRUVariant = PLAIN,
         backend: str = "packed",
     ) -> None:
         super().__init__()
         self.context_size = context_size
-        self.attention = Attention(attention, state_size=hidden_size, annotation_size=context_size, heads=heads)
+        self.attention = Attention(attention, state_size=hidden_size, annotation_size=context_size)
         self.gru = GRU(input_size, hidden_size, variant=variant, backend=backend)
         context = xavier_blocks_(torch.empty(3 * hidden_size, context_size), hidden_size)
         self.context_weight = weight_of_rank(context, variant.rank)
@@ -154,21 +153,14 @@ class AttentiveGRU(nn.Module):
         """
         memory = Memory(*(packing.sort(tensor) for tensor in (keys, source.annotations, source.padding_mask)))
         inputs, counts = self.gru.project(rows), packing.counts
-        initial, time_gate = self.gru.initial_states(initial)
-        if (self.gru.variant.in_kernels and self.attention.heads == 1) or not counts:
+        if self.gru.variant.in_kernels or not counts:
             states, contexts, attention = attentive_gru(
-                inputs,
-                initial,
-                memory,
-                self.weights(),
-                counts=counts,
-                time_gate=time_gate,
-                backend=self.gru.backend,
+                inputs, initial, memory, self.weights(), counts=counts, backend=self.gru.backend
             )
         else:
             own = self.gru.bias.dtype
             step = self._time_step(memory, len(counts))
-            states, contexts, attention = run_steps(step, inputs.to(own), initial.to(own), counts, time_gate)
+            states, contexts, attention = run_steps(step, inputs.to(own), initial.to(own), counts, self.gru.time_skip)
         return states, Contexts(contexts), attention
 
     def _time_step(self, memory: Memory, steps: int) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]:
@@ -178,43 +170,27 @@ class AttentiveGRU(nn.Module):
             A function from a position's inputs (n, 3H) and the state that enters (n, H) to the next state (n, H), the
             context (n, D), and the attention (n, S'), which carries no gradient.
         """
-        advance, read = self.gru.time_step(steps), self._reader(memory)
+        advance, weights = self.gru.time_step(steps), self.weights()
         products = precision(self.gru.bias, self.gru.backend).products
         context_weight = as_matrix(kernel_weight(self.context_weight)).to(products).for_steps(steps)
 
         def step(inputs: Tensor, state: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-            context, attention = read(state)
-            inputs = self.gru.normalize(context_weight.add_to(inputs, context))
-            return advance(inputs, state), context, attention.detach()
+            # Not natively: these steps may need gradients.
+            context, attention = attend(state, memory, weights, backend="packed")
+            return advance(context_weight.add_to(inputs, context), state), context, attention.detach()
 
         return step
 
-    def _reader(self, memory: Memory) -> Callable[[Tensor], tuple[Tensor, Tensor]]:
-        """A function from the first n states (n, H) to the context (n, D) and the attention (n, S')."""
-        if self.attention.heads == 1:
-            weights = self.weights()
-            # Not natively: these steps may need gradients.
-            return lambda state: attend(state, memory, weights, backend="packed")
-        fields = memory.keys, self.attention.values(memory.values), memory.padding_mask
-
-        def read(state: Tensor) -> tuple[Tensor, Tensor]:
-            contexts, attention = self.attention.read(state, *(field[: state.size(0)] for field in fields))
-            return contexts.flatten(1), attention
-
-        return read
-
     def readable(self, source: EncoderOutput) -> Tensor:
-        """What a context is made of: the annotations (B, S', D), or what N heads read of them (B, N · S', D)."""
-        if self.attention.heads > 1:
-            return self.attention.placed_values(source.annotations)
+        """What a context is made of: the annotations (B, S', D)."""
         return source.annotations
 
     def products(self, source: EncoderOutput, keys: Tensor) -> Tensor:
-        """What :meth:`readable` adds to the gates and the candidate: (B, S', 3H), or (B, N · S', 3H)."""
+        """What :meth:`readable` adds to the gates and the candidate: (B, S', 3H)."""
         return linear(self.readable(source), self.context_weight)
 
     def read(self, state: Tensor, source: EncoderOutput, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """For what enters a step (n, H), the sum (n, P) of values under its attention (n, S'), the mean of all heads'.
+        """For what enters a step (n, H), the sum (n, P) of values under its attention (n, S').
 
         A product of the context is the same sum of the products of :meth:`readable`, up to rounding.
 
@@ -224,8 +200,4 @@ class AttentiveGRU(nn.Module):
             keys: as returned by :meth:`keys`.
             values: as many as :meth:`readable` returns, of any width P.
         """
-        if self.attention.heads == 1:
-            return attend(state, Memory(keys, values, source.padding_mask), self.weights(), backend=self.gru.backend)
-        of_heads = values.unflatten(1, (self.attention.heads, -1))
-        summed, attention = self.attention.read(state, keys, of_heads, source.padding_mask)
-        return summed.sum(dim=1), attention
+        return attend(state, Memory(keys, values, source.padding_mask), self.weights(), backend=self.gru.backend)

@@ -10,12 +10,12 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from ..kernels.packing import Packing, following_rows, make_step_packing, previous_rows
-from ..kernels.previous_state import last_states
 from .attention import DecoderSelfAttention, KeyValueCache
 from .conditioned_gru import AttentiveGRU, FixedContextGRU
 from .dropout import Dropout
 from .encoder_output import EncoderOutput, for_each_hypothesis, keep_sentences, select
 from .gru import GRU
+from .time_skip import last_states
 from .weights import linear
 
 
@@ -90,7 +90,7 @@ class DecoderState(NamedTuple):
         keys: (B, …) what is computed from the source once for all steps, constant: (B, S', A) with attention.
         products: (B, S', P) the products of the source with every weight that a context is multiplied by, also
             constant, so that no step has to multiply. The first step computes them; before it, they are (B, 0, 0). S'
-            is 1 without attention, and N · S' with N heads of attention.
+            is 1 without attention.
         earlier: (N, L, K − 1, H) the states before ``hidden``, oldest first; K is 1 without a skip in time.
         context: if the word comes first, (N, P) the products of what was read with ``hidden``, or, before the first
             step, what was read itself (N, D); otherwise (N, 0).

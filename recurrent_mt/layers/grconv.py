@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, cast
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -30,13 +30,10 @@ class GRConvEncoder(nn.Module):
             sentences are not affected.
         annotation_height: the annotations are the nodes of all levels up to this one, that is, all spans of up to
             ``annotation_height`` + 1 words; 0: the leaves.
-        unit_gates: three gates for each unit of a node instead of three for all of them.
-        checkpoint_levels: keep one in this many levels for the backward pass and recompute the others; 0: keep
-            everything that takes a product.
         backend: the kernel's implementation.
 
     Raises:
-        ValueError: if a height or ``checkpoint_levels`` is negative, or if the annotations are above the last level.
+        ValueError: if a height is negative, or if the annotations are above the last level.
     """
 
     def __init__(
@@ -47,16 +44,12 @@ class GRConvEncoder(nn.Module):
         activation: str = "tanh",
         height: int = 0,
         annotation_height: int = 0,
-        unit_gates: bool = False,
-        checkpoint_levels: int = 0,
         backend: str = "packed",
     ) -> None:
         super().__init__()
         for option, value in (("height", height), ("annotation-height", annotation_height)):
             if value < 0:
                 raise ValueError(f"--grconv-{option} must be 0 or more, not {value}")
-        if checkpoint_levels < 0:
-            raise ValueError(f"--checkpoint-levels must be 0 or more, not {checkpoint_levels}")
         if 0 < height < annotation_height:
             raise ValueError(
                 f"--grconv-annotation-height {annotation_height} is above --grconv-height {height}: "
@@ -66,16 +59,14 @@ class GRConvEncoder(nn.Module):
         self.activation = activation
         self.height = height
         self.annotation_height = annotation_height
-        self.checkpoint_levels = checkpoint_levels
         self.backend = backend
-        gates = 3 * hidden_size if unit_gates else 3
         self.leaves = nn.Linear(input_size, hidden_size)
         self.left = nn.Parameter(orthogonal_blocks_(torch.empty(hidden_size, hidden_size)))
         self.right = nn.Parameter(orthogonal_blocks_(torch.empty(hidden_size, hidden_size)))
         self.bias = nn.Parameter(torch.zeros(hidden_size))
-        self.gate_left = nn.Parameter(torch.empty(gates, hidden_size))
-        self.gate_right = nn.Parameter(torch.empty(gates, hidden_size))
-        self.gate_bias = nn.Parameter(torch.zeros(gates))
+        self.gate_left = nn.Parameter(torch.empty(3, hidden_size))
+        self.gate_right = nn.Parameter(torch.empty(3, hidden_size))
+        self.gate_bias = nn.Parameter(torch.zeros(3))
         nn.init.xavier_uniform_(self.leaves.weight)
         nn.init.zeros_(self.leaves.bias)
         nn.init.normal_(self.gate_left, std=0.01)
@@ -95,7 +86,6 @@ class GRConvEncoder(nn.Module):
             activation=self.activation,
             height=self.height,
             annotation_height=self.annotation_height,
-            checkpoint_levels=self.checkpoint_levels,
             backend=self.backend,
         )
 
@@ -171,30 +161,9 @@ def level_starts(width: int, height: int) -> list[int]:
     return [level * width - level * (level - 1) // 2 for level in range(height + 2)]
 
 
-DILATED_ANNOTATIONS = ("sum", "top", "top_and_leaf")
 DILATED_SUMMARIES = ("roots", "max")
 #: How many wavelengths tell positions apart: of 2π, 4π, … 256π words.
 WAVES = 8
-
-
-class Merges(NamedTuple):
-    """What the merges of all levels are like.
-
-    Attributes:
-        activation: φ of the candidate, ``tanh`` or ``relu``.
-        unit_gates: three gates for each unit of a node instead of three for all of them.
-        weight_sets: levels with matrices of their own, from the lowest; all levels above share the last one's. 1: all
-            levels share them.
-        bias_sets: the same for biases.
-    """
-
-    activation: str = "tanh"
-    unit_gates: bool = False
-    weight_sets: int = 1
-    bias_sets: int = 1
-
-
-SHARED = Merges()
 
 
 class DilatedGRConv(nn.Module):
@@ -202,7 +171,8 @@ class DilatedGRConv(nn.Module):
 
     Args:
         size: H.
-        merges: what they are like.
+        weight_sets: levels with weights of their own, from the lowest; all levels above share the last one's. 1: all
+            levels share them.
         height: the last level; 0: the one that has merged all words.
         backend: the kernel's implementation.
 
@@ -210,24 +180,20 @@ class DilatedGRConv(nn.Module):
         ValueError: if there is no set of weights, or if the height is negative.
     """
 
-    def __init__(self, size: int, merges: Merges, *, height: int, backend: str) -> None:
+    def __init__(self, size: int, *, weight_sets: int, height: int, backend: str) -> None:
         super().__init__()
-        activation, unit_gates, weight_sets, bias_sets = merges
-        for option, value in (("weights", weight_sets), ("biases", bias_sets)):
-            if value < 1:
-                raise ValueError(f"--grconv-dilated-{option} must be 1 (shared by all levels) or more, not {value}")
+        if weight_sets < 1:
+            raise ValueError(f"--grconv-dilated-weights must be 1 (shared by all levels) or more, not {weight_sets}")
         if height < 0:
             raise ValueError(f"--grconv-height must be 0 or more, not {height}")
-        self.activation = activation
         self.height = height
         self.backend = backend
-        gates = 3 * size if unit_gates else 3
         self.left = nn.Parameter(torch.empty(weight_sets, size, size))
         self.right = nn.Parameter(torch.empty(weight_sets, size, size))
-        self.bias = nn.Parameter(torch.zeros(bias_sets, size))
-        self.gate_left = nn.Parameter(torch.empty(weight_sets, gates, size))
-        self.gate_right = nn.Parameter(torch.empty(weight_sets, gates, size))
-        self.gate_bias = nn.Parameter(torch.zeros(bias_sets, gates))
+        self.bias = nn.Parameter(torch.zeros(weight_sets, size))
+        self.gate_left = nn.Parameter(torch.empty(weight_sets, 3, size))
+        self.gate_right = nn.Parameter(torch.empty(weight_sets, 3, size))
+        self.gate_bias = nn.Parameter(torch.zeros(weight_sets, 3))
         for weight in (self.left, self.right):
             orthogonal_blocks_(weight.data.flatten(0, 1))
         nn.init.normal_(self.gate_left, std=0.01)
@@ -243,7 +209,6 @@ class DilatedGRConv(nn.Module):
             self.weights(),
             counts=packing.counts,
             height=self.height,
-            activation=self.activation,
             backend=self.backend,
         )
 
@@ -251,12 +216,11 @@ class DilatedGRConv(nn.Module):
 class DilatedGRConvEncoder(nn.Module):
     """Merges the words before each word, and, with weights of its own, those after it, in log n levels.
 
-    The annotation of a word has a part for each direction: the highest node that ends at it, which has merged all words
-    up to there; or with its leaf added; or the sum of its nodes on all levels and its leaf. The summary is the two
-    nodes that have merged the whole sentence: the last word's forward, and the first word's backward (with a height K,
-    they have merged the last 2^K words and the first 2^K); or of each unit the largest number in any annotation, as in
-    Conneau et al. (2017), "Supervised Learning of Universal Sentence Representations", section 3.2.2, over the states
-    of two LSTMs.
+    The annotation of a word has a part for each direction: the sum of its nodes on all levels and its leaf. The
+    summary is the two nodes that have merged the whole sentence: the last word's forward, and the first word's backward
+    (with a height K, they have merged the last 2^K words and the first 2^K); or of each unit the largest number in any
+    annotation, as in Conneau et al. (2017), "Supervised Learning of Universal Sentence Representations", section 3.2.2,
+    over the states of two LSTMs.
 
     Leaf j of a direction is U x_j + b, as in :class:`~recurrent_mt.layers.grconv.GRConvEncoder`, or, with positions,
     U x_j + P p_j + b, where p_j are the :func:`waves` of j and P starts near zero. Merges know how far words are apart,
@@ -265,16 +229,15 @@ class DilatedGRConvEncoder(nn.Module):
     Args:
         input_size: E.
         hidden_size: of both directions together, 2H.
-        annotations: ``sum``, ``top`` or ``top_and_leaf``.
         summary: ``roots`` or ``max``.
         height: the last level, K; 0: the one that has merged all words.
         positions: whether leaves know their positions.
-        merges: what the merges are like.
+        weight_sets: as in :class:`DilatedGRConv`.
         backend: the kernel's implementation.
 
     Raises:
-        ValueError: if the size is odd, if there is no set of weights, if the height is negative, or if annotations or
-            summary are unknown.
+        ValueError: if the size is odd, if there is no set of weights, if the height is negative, or if the summary is
+            unknown.
     """
 
     def __init__(
@@ -282,11 +245,10 @@ class DilatedGRConvEncoder(nn.Module):
         input_size: int,
         hidden_size: int,
         *,
-        annotations: str = "sum",
         summary: str = "roots",
         height: int = 0,
         positions: bool = False,
-        merges: Merges = SHARED,
+        weight_sets: int = 1,
         backend: str = "packed",
     ) -> None:
         super().__init__()
@@ -295,14 +257,9 @@ class DilatedGRConvEncoder(nn.Module):
                 "--grconv-dilated gives each direction half of --encoder-hidden-size, which must be even, "
                 f"not {hidden_size}"
             )
-        for what, name, known in (
-            ("annotations", annotations, DILATED_ANNOTATIONS),
-            ("summary", summary, DILATED_SUMMARIES),
-        ):
-            if name not in known:
-                raise ValueError(f"a dilated grConv has no {what} {name!r}; it has: {', '.join(known)}")
+        if summary not in DILATED_SUMMARIES:
+            raise ValueError(f"a dilated grConv has no summary {summary!r}; it has: {', '.join(DILATED_SUMMARIES)}")
         self.annotation_size = self.summary_size = hidden_size
-        self.annotations = annotations
         self.summary = summary
         self.leaves = nn.Linear(input_size, hidden_size)
         xavier_blocks_(self.leaves.weight, hidden_size // 2)
@@ -312,14 +269,11 @@ class DilatedGRConvEncoder(nn.Module):
             self.positions = nn.Linear(2 * WAVES, hidden_size, bias=False)
             nn.init.normal_(self.positions.weight, std=0.01)
         self.directions = nn.ModuleList(
-            DilatedGRConv(hidden_size // 2, merges, height=height, backend=backend) for _ in range(2)
+            DilatedGRConv(hidden_size // 2, weight_sets=weight_sets, height=height, backend=backend) for _ in range(2)
         )
 
-    def merge(self, embedded: Tensor, packing: Packing) -> tuple[Tensor, list[DilatedGRConvOutput]]:
-        """The leaves (N, 2H) of embedded words (B, S, E), packed, and what both directions make of them.
-
-        The backward direction's is packed, too, but with every sentence reversed.
-        """
+    def merge(self, embedded: Tensor, packing: Packing) -> list[DilatedGRConvOutput]:
+        """What both directions make of embedded words (B, S, E), packed, the backward one with sentences reversed."""
         leaves = self.leaves(packing.pack(embedded))
         if self.positions is not None:
             counts = torch.tensor(packing.counts, dtype=torch.long, device=leaves.device)
@@ -327,7 +281,7 @@ class DilatedGRConvEncoder(nn.Module):
             leaves = leaves + positions.repeat_interleave(counts, dim=0)
         parts = packing.split_directions(leaves)
         directions = cast("list[DilatedGRConv]", self.directions)
-        return leaves, [direction(part, packing) for direction, part in zip(directions, parts)]
+        return [direction(part, packing) for direction, part in zip(directions, parts)]
 
     def forward(self, embedded: Tensor, padding_mask: Tensor) -> EncoderOutput:
         """Encodes a batch.
@@ -337,12 +291,8 @@ class DilatedGRConvEncoder(nn.Module):
             padding_mask: (B, S) True on padding.
         """
         packing = make_packing(padding_mask)
-        leaves, (forward, backward) = self.merge(embedded, packing)
-        rows = [one.sums if self.annotations == "sum" else one.nodes for one in (forward, backward)]
-        annotations = packing.join_directions(*rows)
-        if self.annotations == "top_and_leaf":
-            annotations = annotations + leaves
-        padded = packing.unpack(annotations)
+        forward, backward = self.merge(embedded, packing)
+        padded = packing.unpack(packing.join_directions(forward.sums, backward.sums))
         if self.summary == "max":
             return EncoderOutput(padded, padding_mask, largest(padded, padding_mask))
         roots = torch.cat([forward.summaries, backward.summaries], dim=1)

@@ -14,6 +14,7 @@ from ..kernels.packing import make_packing
 from .dropout import Dropout
 from .encoder_output import EncoderOutput
 from .gru_cell import PLAIN, GRUCell, GRUVariant, run_steps
+from .time_skip import TimeSkip
 from .weights import LowRankMatrix, linear, projection
 
 
@@ -37,43 +38,6 @@ class InputSkip(nn.Module):
     def forward(self, outputs: Tensor, inputs: Tensor) -> Tensor:
         """The sum (…, H) of outputs (…, H) and inputs (…, E)."""
         return outputs + (inputs if self.projection is None else self.projection(inputs))
-
-
-class TimeSkip(nn.Module):
-    """The state that enters a step is partly the one from K steps before: g ⊙ h_{t−1} + (1 − g) ⊙ h_{t−K}.
-
-    Zhang et al. (2016), "Architectural Complexity Measures of Recurrent Neural Networks", add such a connection; here,
-    a gate, learned for each unit and the same at all times, chooses between the two and starts at 0.95, close to no
-    skip. States before the start are the initial state.
-
-    Args:
-        size: H.
-        span: K.
-
-    Raises:
-        ValueError: if K is less than 2.
-    """
-
-    START = 3.0
-
-    def __init__(self, size: int, span: int) -> None:
-        super().__init__()
-        if span < 2:
-            raise ValueError(f"--skip-time must be 0 (off), or 2 steps or more, not {span}")
-        self.span = span
-        self.bias = nn.Parameter(torch.full((size,), self.START))
-
-    def gate(self) -> Tensor:
-        """Returns the gate g (H,), between 0 and 1."""
-        return self.bias.sigmoid()
-
-    def forward(self, history: Tensor) -> Tensor:
-        """What enters the next step (B, H), after the last K states (B, K, H), oldest first."""
-        return torch.lerp(history[:, 0], history[:, -1], self.gate())
-
-    def history(self, initial: Tensor) -> Tensor:
-        """The K states before the start (B, K, H), all of them the initial state (B, H)."""
-        return initial.unsqueeze(1).expand(-1, self.span, -1)
 
 
 class LayerOutput(nn.Module):
@@ -148,16 +112,6 @@ class GRU(GRUCell):
         """The products of inputs (N, E) with their weights, biases included: (N, 3H)."""
         return linear(rows, self.input_weight, self.biases())
 
-    def initial_states(self, initial: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Returns the states before the first step and the gate over time, as the kernels take them.
-
-        Args:
-            initial: (B, H) first states, or with a skip in time the last K of them (B, K, H), oldest first.
-        """
-        if self.time_skip is None:
-            return initial, None
-        return initial if initial.dim() == 3 else self.time_skip.history(initial), self.time_skip.gate()
-
     def previous_state(self, history: Tensor) -> Tensor:
         """Returns the previous state (B, H) as the next step reads it.
 
@@ -184,25 +138,18 @@ class GRU(GRUCell):
 
     def run(self, inputs: Tensor, initial: Tensor, counts: Sequence[int]) -> Tensor:
         """Like :meth:`forward`, from the products (N, 3H) of everything that enters besides the previous state."""
-        initial, time_gate = self.initial_states(initial)
         if self.variant.in_kernels or not counts:
-            weights = self.recurrent_weights()
-            return gru(inputs, initial, *weights, counts=counts, time_gate=time_gate, backend=self.backend)
+            return gru(inputs, initial, *self.recurrent_weights(), counts=counts, backend=self.backend)
         advance, own = self.time_step(len(counts)), self.bias.dtype
-        inputs = self.normalize(inputs.to(own))
-        (states,) = run_steps(lambda x, h: (advance(x, h),), inputs, initial.to(own), counts, time_gate)
+        (states,) = run_steps(lambda x, h: (advance(x, h),), inputs.to(own), initial.to(own), counts, self.time_skip)
         return states
-
-    def normalize(self, inputs: Tensor) -> Tensor:
-        """The products (N, 3H) of everything that enters besides the state, with layer norm if the cell has it."""
-        return inputs if self.input_norm is None else self.input_norm(inputs)
 
     def time_step(self, steps: int) -> Callable[[Tensor, Tensor], Tensor]:
         """All cells of a time step, for some steps of one batch.
 
         Returns:
-            A function from what :meth:`normalize` returns (n, 3H), and the state that enters (n, H), to the state after
-            the last cell (n, H).
+            A function from the products of everything that enters besides the state (n, 3H), and the state that enters
+            (n, H), to the state after the last cell (n, H).
         """
         products = precision(self.bias, self.backend).products
         first, *others = (cell.prepare(steps, products) for cell in (self, *cast("Iterable[GRUCell]", self.transition)))

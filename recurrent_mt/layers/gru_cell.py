@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ..kernels.matrix import Matrix, as_matrix
-from ..kernels.previous_state import initial_timeline, previous_state
 from .dropout import Dropout
+from .time_skip import TimeSkip
 from .weights import LowRankMatrix, kernel_weight, orthogonal_blocks_, weight_of_rank, xavier_blocks_
 
 
@@ -28,14 +28,13 @@ class GRUVariant(NamedTuple):
             recurrent weights of the gates and the candidate, and, in a decoder's first layer, the context weight. Gates
             stacked in one weight share its right factor. See :class:`~recurrent_mt.layers.weights.LowRankMatrix`.
         input_skip: whether the input is added to the output; see :class:`~recurrent_mt.layers.gru.InputSkip`.
-        time_skip: K of :class:`~recurrent_mt.layers.gru.TimeSkip`, 0 for none.
+        time_skip: K of :class:`~recurrent_mt.layers.time_skip.TimeSkip`, 0 for none.
         layer_norm: whether the output is normalized; see :class:`~recurrent_mt.layers.gru.LayerOutput`.
         recurrent_dropout: probability of dropping a number of the recurrent matrices, for all steps of a batch at once
             (Merity et al. 2018, "Regularizing and Optimizing LSTM Language Models", section 3): no unit of a state is
             lost on its way, and every kernel can do it. A search that keeps dropout (``--retain-dropout``) calls the
             decoder step by step, and each call drops other numbers.
         transition_depth: L, how many cells a time step has; see :class:`~recurrent_mt.layers.gru.GRU`.
-        cell_layer_norm: whether products are normalized inside the cells; see :class:`CellNorm`.
     """
 
     gate_bias: bool = True
@@ -45,42 +44,15 @@ class GRUVariant(NamedTuple):
     layer_norm: bool = False
     recurrent_dropout: float = 0.0
     transition_depth: int = 1
-    cell_layer_norm: bool = False
 
     @property
     def in_kernels(self) -> bool:
         """Whether the kernels know the layer's time step."""
-        return self.transition_depth == 1 and not self.cell_layer_norm
+        return self.transition_depth == 1 and not self.time_skip
 
 
 #: As published.
 PLAIN = GRUVariant()
-
-
-class CellNorm(nn.Module):
-    """Layer norm of a cell's products, in one of its two places: of what enters, or of the state.
-
-    With both, where x is everything that enters besides the state::
-
-        [r z] = σ(LN(W_rz x + b_rz) + LN(U_rz h))    h̃ = tanh(LN(W x + b) + LN(U (r ⊙ h)))
-
-    Ba et al. (2016), "Layer Normalization", supplementary material, and Nematus (Sennrich et al. 2017), which
-    normalize the two parts separately, both gates together, and the candidate by itself. Their reset gate acts after
-    the recurrent product and its norm, here it acts before, as in all of these layers.
-
-    Args:
-        hidden_size: H.
-    """
-
-    def __init__(self, hidden_size: int) -> None:
-        super().__init__()
-        self.gates = nn.LayerNorm(2 * hidden_size)
-        self.candidate = nn.LayerNorm(hidden_size)
-
-    def forward(self, products: Tensor) -> Tensor:
-        """The products (N, 3H) of [reset, update, candidate], normalized."""
-        size = self.candidate.normalized_shape[0]
-        return torch.cat([self.gates(products[:, : 2 * size]), self.candidate(products[:, 2 * size :])], dim=1)
 
 
 class GRUCell(nn.Module):
@@ -96,8 +68,6 @@ class GRUCell(nn.Module):
         gate_weight: (2H, H), ordered [reset, update].
         candidate_weight: (H, H).
         bias: (3H,), ordered [reset, update, candidate]; (H,), the candidate's, without biases in the gates.
-        input_norm: of what enters; None without layer norm in the cell, or without an input.
-        state_norm: of the state's products; None without layer norm in the cell.
     """
 
     input_weight: nn.Parameter | LowRankMatrix | None
@@ -115,9 +85,6 @@ class GRUCell(nn.Module):
         self.gate_weight = weight_of_rank(orthogonal_blocks_(torch.empty(2 * hidden_size, hidden_size)), rank)
         self.candidate_weight = weight_of_rank(orthogonal_blocks_(torch.empty(hidden_size, hidden_size)), rank)
         self.bias = nn.Parameter(torch.zeros((3 if variant.gate_bias else 1) * hidden_size))
-        norm = variant.cell_layer_norm
-        self.input_norm = CellNorm(hidden_size) if norm and input_size else None
-        self.state_norm = CellNorm(hidden_size) if norm else None
         self.dropout = Dropout(variant.recurrent_dropout, owner="GRU")
 
     def biases(self) -> Tensor:
@@ -135,11 +102,7 @@ class GRUCell(nn.Module):
         """The cell for some steps of one batch, with matrix products in that number format."""
         gate, candidate = (as_matrix(weight).to(products).for_steps(steps) for weight in self.recurrent_weights())
         gate_bias, candidate_bias = self.biases().tensor_split([2 * self.hidden_size])
-        norm = self.state_norm
-        return PreparedCell(
-            StateProduct(gate, gate_bias, None if norm is None else norm.gates),
-            StateProduct(candidate, candidate_bias, None if norm is None else norm.candidate),
-        )
+        return PreparedCell(StateProduct(gate, gate_bias), StateProduct(candidate, candidate_bias))
 
 
 class StateProduct(NamedTuple):
@@ -148,20 +111,14 @@ class StateProduct(NamedTuple):
     Attributes:
         weight: (M, H).
         bias: (M,), which enters where nothing else does.
-        norm: of the product, or None.
     """
 
     weight: Matrix
     bias: Tensor
-    norm: nn.Module | None
 
     def add_to(self, inputs: Tensor | None, rows: Tensor) -> Tensor:
         """The sum (n, M) of what enters (n, M), or without it the bias, and the product of rows (n, H)."""
-        if self.norm is None:
-            return self.weight.add_to(self.bias if inputs is None else inputs, rows)
-        if inputs is None:
-            return self.norm(self.weight.add_to(self.bias, rows))
-        return inputs + self.norm(self.weight.add_to(inputs.new_zeros(1), rows))
+        return self.weight.add_to(self.bias if inputs is None else inputs, rows)
 
 
 class PreparedCell(NamedTuple):
@@ -179,8 +136,8 @@ class PreparedCell(NamedTuple):
         """The state after the cell (n, H); see :func:`recurrent_mt.kernels.gru.gru` for the equations.
 
         Args:
-            inputs: (n, 3H) the products of everything that enters besides the state, with biases and their norm; None
-                in a cell without an input.
+            inputs: (n, 3H) the products of everything that enters besides the state, with biases; None in a cell that has
+                no input.
             state: (n, H) before the cell.
         """
         size = state.size(1)
@@ -195,23 +152,28 @@ def run_steps(
     inputs: Tensor,
     initial: Tensor,
     counts: Sequence[int],
-    time_gate: Tensor | None,
+    time_skip: TimeSkip | None,
 ) -> tuple[Tensor, ...]:
     """Runs a recurrence over packed rows, one position after the other.
 
     Args:
         step: from inputs (n, 3H) and what enters a position (n, H) to its state (n, H) and whatever else it returns.
         inputs: (N, 3H) packed.
-        initial: (B, H) the first states, in packed order; with a gate over time (B, K, H), oldest first.
+        initial: (B, H) the first states, in packed order; with a skip in time, also the last K of them, oldest first,
+            (B, K, H).
         counts: sentences running at each position, as in :class:`~recurrent_mt.kernels.packing.Packing`; at least one.
-        time_gate: (H,); see :mod:`recurrent_mt.kernels.previous_state`.
+        time_skip: the connection from an earlier state, or None.
 
     Returns:
         What the steps returned, each packed (N, …).
     """
-    timeline = initial_timeline(initial, time_gate)
-    span, results = len(timeline), []
+    states = [initial] if time_skip is None else list(time_skip.history(initial).unbind(1))
+    span, gate = len(states), None if time_skip is None else time_skip.gate()
+    results = []
     for x in inputs.split(list(counts)):
-        results.append(step(x, previous_state(timeline, x.size(0), time_gate, span)))
-        timeline.append(results[-1][0])
+        entering = states[-1][: x.size(0)]
+        if gate is not None:
+            entering = torch.lerp(states[-span][: x.size(0)], entering, gate)
+        results.append(step(x, entering))
+        states.append(results[-1][0])
     return tuple(map(torch.cat, zip(*results)))

@@ -97,8 +97,7 @@ def merge_children(graph: Graph, weights: GRConvWeights, activation: str, left: 
     candidate = product(weights.left, weights.right, weights.bias)
     gates = product(weights.gate_left, weights.gate_right, weights.gate_bias)
     candidate = graph.op({"tanh": "Tanh", "relu": "Relu"}[activation], candidate)
-    width = weights.gate_bias.numel() // 3
-    shares = graph.op("Softmax", graph.op("Reshape", gates, [-1, 3, width]), axis=1)
+    shares = graph.op("Softmax", graph.op("Reshape", gates, [-1, 3, 1]), axis=1)
     choices = graph.op("Concat", *(graph.op("Unsqueeze", part, [1]) for part in (candidate, left, right)), axis=1)
     return graph.op("ReduceSum", graph.op("Mul", shares, choices), [1], keepdims=0)
 
@@ -116,11 +115,8 @@ def encode_with_dilated_grconv(graph: Graph, layer: DilatedGRConvEncoder, embedd
         own = columns(graph, leaves, number * size, (number + 1) * size)
         nodes, sums = merge_dilated(graph, direction, reverse(graph, own) if number else own)
         roots.append(graph.op("Gather", nodes, [-1], axis=0))
-        read = sums if layer.annotations == "sum" else nodes
-        rows.append(reverse(graph, read) if number else read)
+        rows.append(reverse(graph, sums) if number else sums)
     annotations = graph.op("Concat", *rows, axis=1)
-    if layer.annotations == "top_and_leaf":
-        annotations = graph.op("Add", annotations, leaves)
     if layer.summary == "max":
         return annotations, graph.op("ReduceMax", annotations, [0], keepdims=1)
     return annotations, graph.op("Concat", *roots, axis=1)
@@ -138,7 +134,7 @@ def merge_dilated(graph: Graph, direction: DilatedGRConv, leaves: str) -> tuple[
     and sums, the loops carry the distance between children, as a float.
     """
     weights = direction.weights()
-    sets = max(weights.left.size(0), weights.bias.size(0))
+    sets = weights.left.size(0)
     # Level t is there if 2^(t-1) words are fewer than all; no text has 2^40.
     is_there = graph.op("Less", [2**level for level in range(40)], count_rows(graph, leaves))
     levels = graph.op("ReduceSum", graph.op("Cast", is_there, to=7), [0], keepdims=0)
@@ -148,21 +144,19 @@ def merge_dilated(graph: Graph, direction: DilatedGRConv, leaves: str) -> tuple[
     for number in range(1, sets + 1):
         left = graph.op("Sub", levels, number - 1)
         rounds = left if number == sets else graph.op("Min", left, 1)
-        rise = partial(raise_dilated, weights=weights.level(number), activation=direction.activation)
+        rise = partial(raise_dilated, weights=weights.level(number))
         state = graph.loop(rise, state, times=graph.op("Max", rounds, 0))
     return state[0], state[1]
 
 
-def raise_dilated(
-    graph: Graph, state: Sequence[str], *, weights: GRConvWeights, activation: str
-) -> tuple[None, list[str]]:
+def raise_dilated(graph: Graph, state: Sequence[str], *, weights: GRConvWeights) -> tuple[None, list[str]]:
     """One level up: the last nodes, their sums, and the distance between children."""
     nodes, sums, distance = state
     first = graph.op("Cast", distance, to=7)
     left = graph.op("Slice", nodes, [0], graph.op("Neg", first), [0])
     right, more = (graph.op("Slice", rows, first, [2**62], [0]) for rows in (nodes, sums))
     done, counted = (graph.op("Slice", rows, [0], first, [0]) for rows in (nodes, sums))
-    new = merge_children(graph, weights, activation, left, right)
+    new = merge_children(graph, weights, "tanh", left, right)
     above = graph.op("Concat", done, new, axis=0)
     return None, [
         above,

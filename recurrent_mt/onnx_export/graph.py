@@ -211,11 +211,6 @@ def project_inputs(graph: Graph, layer: GRU, rows: str) -> str:
 
 def gru_step(graph: Graph, layer: GRU, inputs: str, previous: str) -> str:
     """The states (N, H) after all cells of a step, from the input products (N, 3H) and what enters (N, H)."""
-    if layer.input_norm is not None:
-        size, norm = layer.hidden_size, layer.input_norm
-        gates, candidate = (columns(graph, inputs, *ends) for ends in ((0, 2 * size), (2 * size, 3 * size)))
-        normalized = apply_norm(graph, gates, norm.gates), apply_norm(graph, candidate, norm.candidate)
-        inputs = graph.op("Concat", *normalized, axis=1)
     state = _advance(graph, layer, inputs, previous)
     for cell in cast("Iterable[GRUCell]", layer.transition):
         state = _advance(graph, cell, None, state)
@@ -228,8 +223,6 @@ def _advance(graph: Graph, cell: GRUCell, inputs: str | None, state: str) -> str
 
     def add_product(rows: str, weight: nn.Parameter | LowRankMatrix, start: int, stop: int) -> str:
         product = linear(graph, rows, weight, cell.biases()[start:stop] if inputs is None else None)
-        if cell.state_norm is not None:
-            product = apply_norm(graph, product, cell.state_norm.candidate if start else cell.state_norm.gates)
         return product if inputs is None else graph.op("Add", columns(graph, inputs, start, stop), product)
 
     gates = graph.op("Sigmoid", add_product(state, cell.gate_weight, 0, 2 * size))

@@ -21,7 +21,6 @@ NEW_OPTIONS = (
     *("gru_rank", "skip_io", "skip_time", "decoder_layer_norm", "encoder_layer_norm"),
     *("encoder_self_attention_heads", "decoder_self_attention_heads"),
     *("encoder_transition_depth", "decoder_transition_depth"),
-    *("encoder_cell_layer_norm", "decoder_cell_layer_norm", "decoder_attention_heads"),
 )
 
 

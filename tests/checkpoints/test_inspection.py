@@ -9,7 +9,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from recurrent_mt.evaluation.structure.gates import gates_of
 from recurrent_mt.kernels.dilated_grconv import count_levels, dilated_grconv
 from recurrent_mt.kernels.grconv import grconv
-from recurrent_mt.layers.grconv import DilatedGRConvEncoder, GRConvEncoder, Merges
+from recurrent_mt.layers.grconv import DilatedGRConvEncoder, GRConvEncoder
 from recurrent_mt.layers.gru import GRUEncoder
 from recurrent_mt.layers.hourglass import UNetEncoder, VNetEncoder
 from tests.checkpoints.checkpoints import small_checkpoint
@@ -64,9 +64,7 @@ def alone(embedding, layer, tokens):
     return [level.tolist() for level in gates.split([n - level for level in levels])] if n > 1 else []
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"height": 3}, {"height": 20}, {"unit_gates": True}, {"annotation_height": 2}], ids=str
-)
+@pytest.mark.parametrize("options", [{}, {"height": 3}, {"height": 20}, {"annotation_height": 2}], ids=str)
 @pytest.mark.parametrize("left_pad", [True, False])
 def test_gates_of_a_batch_are_those_of_each_sentence_alone(left_pad, options):
     encoder = build(**options)
@@ -82,8 +80,7 @@ def test_gates_of_a_batch_are_those_of_each_sentence_alone(left_pad, options):
 
 DILATED = {
     "shared": {},
-    "unit": {"merges": Merges("relu", unit_gates=True)},
-    "own": {"merges": Merges("tanh", False, 3, 2)},
+    "own": {"weight_sets": 3},
     "bounded": {"height": 2},
 }
 
@@ -95,7 +92,7 @@ def windows_alone(embedding, layer, tokens):
     counts = [n - 2**level for level in range(count_levels([1] * n, layer.directions[0].height))]
     found = []
     for direction, part in zip(layer.directions, (leaves[0], leaves[1].flip(0))):
-        arguments = {"height": direction.height, "activation": direction.activation, "backend": "reference"}
+        arguments = {"height": direction.height, "backend": "reference"}
         gates = dilated_grconv(part, direction.weights(), counts=[1] * n, **arguments).gates
         found.append([level.tolist() for level in gates.split(counts)] if counts else [])
     # The other way round, left and right change places.

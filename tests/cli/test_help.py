@@ -24,7 +24,9 @@ FLAG = re.compile(r"^  (?:-\w(?: \S+)?, )?--([\w-]+)")
 
 def flags(*dataclasses: type) -> list[str]:
     """The flags of the fields that only the first of these dataclasses has."""
-    names, *others = [[field.name for field in fields(dataclass)] for dataclass in dataclasses]
+    names, *others = [
+        [field.name for field in fields(dataclass) if not field.metadata.get("removed")] for dataclass in dataclasses
+    ]
     return sorted(name.replace("_", "-") for name in names if name != "_name" and not any(name in o for o in others))
 
 

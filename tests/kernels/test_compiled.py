@@ -21,10 +21,8 @@ ATTENTION = "recurrent_mt.kernels.attentive_gru.triton_attention"
 STEP, STEP_KERNELS = {"WIDTH": 1000, "BLOCK": 512}, ("reset", "update", "update_gradient", "reset_gradient")
 KERNELS = {
     "level": (LEVEL, "level_kernel", {"WIDTH": 1000, "GATES": 1, "TANH": True, "AGAIN": False, **BLOCK}),
-    "level_unit_gates": (LEVEL, "level_kernel", {"WIDTH": 1000, "GATES": 1000, "TANH": False, "AGAIN": False, **BLOCK}),
     "level_again": (LEVEL, "level_kernel", {"WIDTH": 1000, "GATES": 1, "TANH": True, "AGAIN": True, **BLOCK}),
     "level_gradient": (LEVEL, "gradient_kernel", {"WIDTH": 1000, "GATES": 1, "TANH": True, **BLOCK}),
-    "level_gradient_unit_gates": (LEVEL, "gradient_kernel", {"WIDTH": 1000, "GATES": 1000, "TANH": False, **BLOCK}),
     **{f"step_{name}": ("recurrent_mt.kernels.gru.triton_step", f"{name}_kernel", STEP) for name in STEP_KERNELS},
     **{
         f"{name}_{positions}": (ATTENTION, f"{name}_kernel", {width: 1000, "POSITIONS": positions, "COLUMNS": columns})

@@ -13,40 +13,36 @@ from tests.kernels.batches import (
     random,
 )
 
-#: Sets of matrices and of biases, and whether each unit has gates of its own.
+#: Sets of weights.
 MODES = {
     "shared": {},
-    "own_biases": {"biases": 4},
-    "own_for_the_first": {"matrices": 2, "biases": 2},
-    "own_for_all": {"matrices": 9, "biases": 9},
-    "unit_gates": {"unit_gates": True, "matrices": 3, "biases": 2},
+    "own_for_the_first": {"sets": 2},
+    "own_for_all": {"sets": 9},
 }
 
 #: Where a level begins or ends, and a sentence longer than most.
 EDGES = {"edges": [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 100], "sixty_four": [64], "sixty_five": [65, 64]}
 
 
-def arguments(lengths, size, dtype=torch.float32, *, matrices=1, biases=1, unit_gates=False):
-    gates = 3 * size if unit_gates else 3
-    shapes = [(sum(lengths), size), (matrices, size, size), (matrices, size, size), (biases, size)]
-    shapes += [(matrices, gates, size), (matrices, gates, size), (biases, gates)]
+def arguments(lengths, size, dtype=torch.float32, *, sets=1):
+    shapes = [(sum(lengths), size), (sets, size, size), (sets, size, size), (sets, size)]
+    shapes += [(sets, 3, size), (sets, 3, size), (sets, 3)]
     tensors = [random(*shape, seed=i, dtype=dtype) for i, shape in enumerate(shapes)]
     return packing_of(lengths).counts, [tensors[0], *(tensor / size**0.5 for tensor in tensors[1:])]
 
 
-def run(counts, activation="tanh", height=0):
+def run(counts, height=0):
     return lambda backend, leaves, *weights: dilated_grconv(
-        leaves, DilatedGRConvWeights(*weights), counts=counts, height=height, activation=activation, backend=backend
+        leaves, DilatedGRConvWeights(*weights), counts=counts, height=height, backend=backend
     )
 
 
-@pytest.mark.parametrize(("size", "activation"), [(1, "tanh"), (5, "relu"), (16, "tanh")])
+@pytest.mark.parametrize("size", [1, 5, 16])
 @pytest.mark.parametrize("lengths", [*RAGGED.values(), *EDGES.values()], ids=[*RAGGED, *EDGES])
 @every_backend(["packed", "native"])
-def test_backends_of_dilated_grconv_agree(backend, lengths, size, activation):
-    """In double precision: rounding decides on which side of zero a relu is."""
+def test_backends_of_dilated_grconv_agree(backend, lengths, size):
     counts, tensors = arguments(lengths, size, torch.float64)
-    assert_same_outputs_and_gradients(run(counts, activation), tensors, ["reference", backend])
+    assert_same_outputs_and_gradients(run(counts), tensors, ["reference", backend])
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -57,7 +53,7 @@ def test_backends_of_dilated_grconv_agree_in_every_mode(backend, lengths, mode):
     assert_same_outputs_and_gradients(run(counts), tensors, ["reference", backend])
 
 
-@pytest.mark.parametrize("mode", ["shared", "own_for_all", "unit_gates"])
+@pytest.mark.parametrize("mode", ["shared", "own_for_all"])
 @pytest.mark.parametrize("height", [1, 2, 3, 20])
 @pytest.mark.parametrize("lengths", [RAGGED["one"], RAGGED["with_empty"], EDGES["edges"]], ids=str)
 @every_backend(["packed", "native", "fused"])
@@ -98,19 +94,19 @@ def test_gradients_of_dilated_grconv_are_those_of_finite_differences(backend, mo
 
 
 def equal_gates(size=1, candidate=0.0):
-    """Gates of 1/3 and h̃ = max(0, candidate·l)."""
+    """Gates of 1/3 and h̃ = tanh(candidate·l)."""
     zero, gates = torch.zeros(1, size, size), torch.zeros(1, 3, size)
     return DilatedGRConvWeights(zero + candidate, zero, zero[0], gates, gates, torch.zeros(1, 3))
 
 
 @every_backend(BACKENDS)
 def test_the_nodes_of_four_words_are_those_worked_out_by_hand(backend):
-    """A node is a third of its children's sum, with relu and h̃ = 0; 27, 9, 0, 54 and, another sentence, 3.
+    """A node is a third of its children's sum, with h̃ = 0; 27, 9, 0, 54 and, another sentence, 3.
 
     Level 1: 27, 12, 3, 18. Level 2 joins words two apart: 27, 12, (27 + 3)/3, (12 + 18)/3.
     """
     leaves = torch.tensor([[27.0], [3.0], [9.0], [0.0], [54.0]])
-    options = {"counts": [2, 1, 1, 1], "activation": "relu", "backend": backend}
+    options = {"counts": [2, 1, 1, 1], "backend": backend}
     nodes, sums, summaries, gates = dilated_grconv(leaves, equal_gates(), **options)
     torch.testing.assert_close(nodes.flatten(), torch.tensor([27.0, 3.0, 12.0, 10.0, 10.0]))
     torch.testing.assert_close(
@@ -176,9 +172,8 @@ def test_left_children_are_read_where_they_lie_or_copied(lengths, size):
 @every_backend(BACKENDS)
 def test_levels_above_the_last_set_share_it(backend):
     """Nine words have four levels: with two sets, those of the second, third and fourth are the same."""
-    counts, (leaves, *weights) = arguments([9, 4], 5, matrices=2, biases=3)
-    matrices, biases = torch.tensor([0, 1, 1, 1, 1]), torch.tensor([0, 1, 2, 2])
-    written_out = [one[biases if one.dim() == 2 else matrices] for one in weights]
+    counts, (leaves, *weights) = arguments([9, 4], 5, sets=2)
+    written_out = [one[torch.tensor([0, 1, 1, 1, 1])] for one in weights]
     torch.testing.assert_close(run(counts)(backend, leaves, *weights), run(counts)(backend, leaves, *written_out))
 
 
@@ -191,8 +186,6 @@ def test_wrong_shapes_and_names_given_to_dilated_grconv_are_refused_by_name():
         dilated_grconv(leaves, weights._replace(right=torch.zeros(2, 3, 3)), counts=counts)
     with pytest.raises(ValueError, match="the weight 'bias' must have 1 sets, not 0"):
         dilated_grconv(leaves, weights._replace(bias=torch.zeros(0, 3)), counts=counts)
-    with pytest.raises(ValueError, match="no activation 'gelu'; it has: tanh, relu"):
-        dilated_grconv(leaves, weights, counts=counts, activation="gelu")
     with pytest.raises(ValueError, match="3 leaves are expected, but there are 2"):
         dilated_grconv(leaves, weights, counts=[2, 1])
     with pytest.raises(ValueError, match="dilated_grconv has no backend 'fast'; it has: fused, native, packed"):
@@ -209,5 +202,5 @@ def test_dilated_grconv_of_no_words_is_empty():
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 @pytest.mark.parametrize("size", [5, 1000])
 def test_fused_dilated_grconv_agrees_on_a_gpu(size):
-    counts, tensors = arguments([7, 1, 63, 2], size, torch.float64, matrices=3, biases=4)
+    counts, tensors = arguments([7, 1, 63, 2], size, torch.float64, sets=3)
     assert_same_outputs_and_gradients(run(counts), [tensor.cuda() for tensor in tensors], ["packed", "fused"])

@@ -7,32 +7,30 @@ from recurrent_mt.kernels import packing
 from recurrent_mt.kernels.grconv import GRConvWeights, grconv
 from recurrent_mt.kernels.grconv.level import LevelWeights, PyramidLayout
 from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, needs_interpreter
-from tests.kernels.test_grconv import MODES, arguments, heights_of, run
+from tests.kernels.test_grconv import MODES, arguments, run
 
 SHORT = [7, 1, 9, 0, 2]
 
 
 @needs_interpreter
-@pytest.mark.parametrize("unit_gates", [False, True])
 @pytest.mark.parametrize("lengths", RAGGED.values(), ids=RAGGED)
-def test_fused_grconv_agrees_with_the_reference(lengths, unit_gates):
-    counts, tensors = arguments(lengths, 5, torch.float64, unit_gates=unit_gates)
+def test_fused_grconv_agrees_with_the_reference(lengths):
+    counts, tensors = arguments(lengths, 5, torch.float64)
     assert_same_outputs_and_gradients(run(counts), tensors, ["reference", "fused"])
 
 
 @needs_interpreter
 @pytest.mark.parametrize("mode", MODES)
 def test_fused_grconv_agrees_in_every_mode(mode):
-    counts, tensors = arguments(SHORT, 5, torch.float64, unit_gates="unit_gates" in MODES[mode])
-    assert_same_outputs_and_gradients(run(counts, "relu", **heights_of(mode)), tensors, ["reference", "fused"])
+    counts, tensors = arguments(SHORT, 5, torch.float64)
+    assert_same_outputs_and_gradients(run(counts, "relu", **MODES[mode]), tensors, ["reference", "fused"])
 
 
 @needs_interpreter
-@pytest.mark.parametrize("unit_gates", [False, True])
 @pytest.mark.parametrize("size", [1, 3, 16, 2100])
-def test_fused_grconv_agrees_at_widths_of_every_kind(size, unit_gates):
+def test_fused_grconv_agrees_at_widths_of_every_kind(size):
     """One unit, as many as gates, a power of two, and more than a block holds."""
-    counts, tensors = arguments([3, 2], size, torch.float64, unit_gates=unit_gates)
+    counts, tensors = arguments([3, 2], size, torch.float64)
     assert_same_outputs_and_gradients(run(counts), tensors, ["reference", "fused"])
 
 
@@ -71,7 +69,7 @@ def test_fused_grconv_reaches_offsets_beyond_two_to_the_31():
     below[-2:], products[-2:] = torch.tensor([[3.0], [6.0]]), 0.0
     level = FusedLevel(PyramidLayout([1, 1], torch.device("cpu")), 1, below[-2:])
     level.below, level.left_leaves, level.first = below, torch.tensor([rows - 2]), rows - 1
-    candidate, gates = below.new_empty(1, 1), below.new_empty(1, 3, 1)
+    candidate, gates = below.new_empty(1, 1), below.new_empty(1, 3)
     node = level._launch(products, weights.bias, candidate, gates, again=False)
     torch.testing.assert_close(node.double(), torch.tensor([[3.0]], dtype=torch.float64), rtol=1e-3, atol=0)
 

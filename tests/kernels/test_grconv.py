@@ -14,7 +14,7 @@ from tests.kernels.batches import (
     random,
 )
 
-#: Heights of the pyramid and of what is returned of it, and whether each unit has gates of its own.
+#: Heights of the pyramid and of what is returned of it.
 MODES = {
     "plain": {},
     "bounded_1": {"height": 1},
@@ -23,17 +23,11 @@ MODES = {
     "all_nodes": {"annotation_height": 62},
     "bounded_3_nodes_2": {"height": 3, "annotation_height": 2},
     "bounded_2_nodes_2": {"height": 2, "annotation_height": 2},
-    "unit_gates": {"unit_gates": True},
-    "checkpoints_1": {"checkpoint_levels": 1},
-    "checkpoints_5_nodes_2": {"checkpoint_levels": 5, "annotation_height": 2},
-    "checkpoints_4_unit_gates_bounded_3": {"checkpoint_levels": 4, "unit_gates": True, "height": 3},
-    "unit_gates_bounded_3_nodes_3": {"unit_gates": True, "height": 3, "annotation_height": 3},
 }
 
 
-def arguments(lengths, size, dtype=torch.float32, *, unit_gates=False):
-    gates = 3 * size if unit_gates else 3
-    shapes = [(sum(lengths), size), (size, size), (size, size), (size,), (gates, size), (gates, size), (gates,)]
+def arguments(lengths, size, dtype=torch.float32):
+    shapes = [(sum(lengths), size), (size, size), (size, size), (size,), (3, size), (3, size), (3,)]
     tensors = [random(*shape, seed=i, dtype=dtype) for i, shape in enumerate(shapes)]
     # Keeps the values of a pyramid of 63 levels near one.
     return packing_of(lengths).counts, [tensors[0], *(tensor / size**0.5 for tensor in tensors[1:])]
@@ -43,10 +37,6 @@ def run(counts, activation="tanh", **heights):
     return lambda backend, leaves, *weights: grconv(
         leaves, GRConvWeights(*weights), counts=counts, activation=activation, backend=backend, **heights
     )
-
-
-def heights_of(mode):
-    return {name: value for name, value in MODES[mode].items() if name != "unit_gates"}
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
@@ -63,18 +53,18 @@ def test_backends_of_grconv_agree(backend, lengths, size, activation):
 @every_backend(["packed", "native"])
 def test_backends_of_grconv_agree_in_every_mode(backend, lengths, mode):
     """In double precision: where nodes of 63 levels are returned, gradients cancel to a millionth of their parts."""
-    counts, tensors = arguments(RAGGED[lengths], 5, torch.float64, unit_gates="unit_gates" in MODES[mode])
-    assert_same_outputs_and_gradients(run(counts, **heights_of(mode)), tensors, ["reference", backend])
+    counts, tensors = arguments(RAGGED[lengths], 5, torch.float64)
+    assert_same_outputs_and_gradients(run(counts, **MODES[mode]), tensors, ["reference", backend])
 
 
 @pytest.mark.parametrize("mode", MODES)
 @every_gradient
 def test_gradients_of_grconv_are_those_of_finite_differences(backend, mode):
-    counts, tensors = arguments([3, 1, 5, 2], 2, torch.float64, unit_gates="unit_gates" in MODES[mode])
+    counts, tensors = arguments([3, 1, 5, 2], 2, torch.float64)
     leaves = [tensor.requires_grad_() for tensor in tensors]
 
     def function(*values):
-        output = run(counts, **heights_of(mode))(backend, *values)
+        output = run(counts, **MODES[mode])(backend, *values)
         return (output.summaries, output.nodes) if "annotation_height" in MODES[mode] else output.summaries
 
     assert torch.autograd.gradcheck(function, leaves)
@@ -111,31 +101,6 @@ def test_the_nodes_of_a_bounded_pyramid_are_those_worked_out_by_hand(backend):
 
 
 @every_backend(BACKENDS)
-def test_each_unit_has_gates_of_its_own(backend):
-    """The gates of the first unit copy the left child, those of the second the right one."""
-    zero = torch.zeros(2, 2)
-    bias = torch.tensor([0.0, 0.0, 50.0, 0.0, 0.0, 50.0])  # new, left, right, of two units each
-    weights = GRConvWeights(zero, zero, zero[0], torch.zeros(6, 2), torch.zeros(6, 2), bias)
-    leaves = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    output = grconv(leaves, weights, counts=[1, 1, 1], backend=backend)
-    torch.testing.assert_close(output.summaries, torch.tensor([[1.0, 6.0]]))
-    torch.testing.assert_close(output.gates, torch.tensor([[0.0, 0.5, 0.5]]).expand(3, 3))
-
-
-@every_backend(BACKENDS)
-def test_equal_unit_gates_are_scalar_gates(backend):
-    """Three rows of gates, each repeated for every unit, say what three scalars say."""
-    counts, (leaves, *weights) = arguments([7, 1, 4], 5)
-    weights = GRConvWeights(*weights)
-    repeated = {
-        name: getattr(weights, name).repeat_interleave(5, dim=0) for name in ("gate_left", "gate_right", "gate_bias")
-    }
-    scalar = grconv(leaves, weights, counts=counts, annotation_height=2, backend=backend)
-    units = grconv(leaves, weights._replace(**repeated), counts=counts, annotation_height=2, backend=backend)
-    torch.testing.assert_close(units, scalar)
-
-
-@every_backend(BACKENDS)
 def test_a_height_that_no_sentence_reaches_changes_nothing(backend):
     counts, (leaves, *weights) = arguments([7, 1, 4], 5)
     free, bounded = (
@@ -169,7 +134,7 @@ def test_wrong_shapes_and_names_given_to_grconv_are_refused_by_name():
     counts, (leaves, *weights) = arguments([2], 3)
     with pytest.raises(ValueError, match=r"width 3, the weight 'gate_left' must be \(3, 3\), not \(2, 3\)"):
         grconv(leaves, GRConvWeights(*weights)._replace(gate_left=torch.zeros(2, 3)), counts=counts)
-    with pytest.raises(ValueError, match=r"width 3, the weight 'gate_left' must be \(9, 3\), not \(3, 3\)"):
+    with pytest.raises(ValueError, match=r"width 3, the weight 'gate_bias' must be \(3,\), not \(9,\)"):
         grconv(leaves, GRConvWeights(*weights)._replace(gate_bias=torch.zeros(9)), counts=counts)
     with pytest.raises(ValueError, match="no activation 'gelu'; it has: tanh, relu"):
         grconv(leaves, GRConvWeights(*weights), counts=counts, activation="gelu")
@@ -179,8 +144,6 @@ def test_wrong_shapes_and_names_given_to_grconv_are_refused_by_name():
         grconv(leaves, GRConvWeights(*weights), counts=counts, backend="fast")
     with pytest.raises(ValueError, match="nodes up to level 3 are requested from a pyramid of height 2"):
         grconv(leaves, GRConvWeights(*weights), counts=counts, height=2, annotation_height=3)
-    with pytest.raises(ValueError, match=r"checkpoint_levels must be 0 \(none\) or more, not -1"):
-        grconv(leaves, GRConvWeights(*weights), counts=counts, checkpoint_levels=-1)
 
 
 def test_grconv_of_no_words_is_empty():
@@ -218,21 +181,18 @@ def test_nodes_that_are_kept_and_nodes_that_are_merged_again_are_the_same(monkey
         assert torch.equal(few, all_of_them)
 
 
-@pytest.mark.parametrize(
-    ("room", "checkpoint_levels", "spacing"), [(0, 0, 9), (0.1, 0, 9), (0.3, 0, 4), (0.5, 0, 2), (1, 0, 1), (1, 10, 10)]
-)
-def test_a_long_sentence_keeps_the_nodes_that_there_is_room_for(room, checkpoint_levels, spacing, monkeypatch):
+@pytest.mark.parametrize(("room", "spacing"), [(0, 9), (0.1, 9), (0.3, 4), (0.5, 2), (1, 1)])
+def test_a_long_sentence_keeps_the_nodes_that_there_is_room_for(room, spacing, monkeypatch):
     """Of a hundred leaves: a candidate, 3 logits and 3 gates a node, and the nodes that there is room for.
 
-    At least those of every ninth level. With checkpoints the nodes of every tenth level alone.
+    At least those of every ninth level.
     """
     size, length = 40, 100
     leaves = random(length, size).requires_grad_()
     nodes = length * (length - 1) // 2
     monkeypatch.setattr(backends, "KEPT_BYTES", room * nodes * size * leaves.element_size())
-    kept = kept_numbers(leaves, [1] * length, checkpoint_levels=checkpoint_levels)
-    checkpoints = sum(length - level for level in range(spacing, length - 1, spacing)) * size
-    assert kept == (checkpoints if checkpoint_levels else nodes * (size + 6) + checkpoints)
+    kept = kept_numbers(leaves, [1] * length)
+    assert kept == nodes * (size + 6) + sum(length - level for level in range(spacing, length - 1, spacing)) * size
 
 
 @pytest.mark.parametrize("gradients", [True, False])
@@ -249,7 +209,7 @@ def test_without_gradients_no_level_is_kept_when_the_next_one_grows(gradients):
     counts, (leaves, *weights) = arguments([9], 5)
     with torch.set_grad_enabled(gradients):
         output = backends.packed_grconv(
-            leaves.requires_grad_(), GRConvWeights(*weights), counts, "tanh", Levels(0, 0, 0), level=Watched
+            leaves.requires_grad_(), GRConvWeights(*weights), counts, "tanh", Levels(0, 0), level=Watched
         )
     assert output.summaries.requires_grad == gradients
     assert alive[:2] == [0, 3] and alive[-1] >= 2 * 7 if gradients else alive == [0, *[3] * 7]

@@ -58,15 +58,10 @@ def run_attentive_gru(backend, factors):
     return states, contexts, *read
 
 
-def run_grconv(backend, factors, **options):
+def run_grconv(backend, factors):
     leaves, *weights = factors
-    output = grconv(leaves, GRConvWeights(*weights), counts=PACKING.counts, backend=backend, **options)
+    output = grconv(leaves, GRConvWeights(*weights), counts=PACKING.counts, annotation_height=2, backend=backend)
     return output.summaries, output.nodes
-
-
-def run_grconv_with_checkpoints(backend, factors):
-    options = {} if backend == "reference" else {"checkpoint_levels": 2}
-    return run_grconv(backend, factors, annotation_height=2, **options)
 
 
 def run_dilated_grconv(backend, factors):
@@ -81,19 +76,15 @@ GRU = [whole(2 * SIZE, SIZE, 1), whole(SIZE, SIZE, 2)]
 FACTORS = [whole(2 * SIZE, RANK, 1), whole(RANK, SIZE, 2), whole(SIZE, RANK, 3), whole(RANK, SIZE, 4)]
 DOT = [*GRU_INPUTS, random(len(LENGTHS), 4, SIZE), random(len(LENGTHS), 4, 5), *GRU, whole(3 * SIZE, 5, 3)]
 GRCONV = [random(ROWS, SIZE), whole(SIZE, SIZE, 1), whole(SIZE, SIZE, 2), random(SIZE)]
-SCALAR_GATES = [whole(3, SIZE, 3), whole(3, SIZE, 4), random(3)]
-UNIT_GATES = [whole(3 * SIZE, SIZE, 3), whole(3 * SIZE, SIZE, 4), random(3 * SIZE)]
+GATES = [whole(3, SIZE, 3), whole(3, SIZE, 4), random(3)]
 
 CASES = {
     "gru": (run_gru, [*GRU_INPUTS, *GRU]),
     "low_rank_gru": (run_low_rank_gru, [*GRU_INPUTS, *FACTORS]),
     "dot": (run_attentive_gru, DOT),
     "additive": (run_attentive_gru, [*DOT, whole(SIZE, SIZE, 6), random(SIZE, seed=7)]),
-    "grconv": (run_grconv, [*GRCONV, *SCALAR_GATES]),
-    "grconv_unit_gates": (run_grconv, [*GRCONV, *UNIT_GATES]),
-    "dilated_grconv": (run_dilated_grconv, [*GRCONV, *SCALAR_GATES]),
-    "dilated_grconv_unit_gates": (run_dilated_grconv, [*GRCONV, *UNIT_GATES]),
-    "grconv_checkpoints": (run_grconv_with_checkpoints, [*GRCONV, *SCALAR_GATES]),
+    "grconv": (run_grconv, [*GRCONV, *GATES]),
+    "dilated_grconv": (run_dilated_grconv, [*GRCONV, *GATES]),
 }
 every_case = pytest.mark.parametrize(("run", "arguments"), CASES.values(), ids=CASES)
 

@@ -48,11 +48,10 @@ def test_attentive_gru(targets, size, keys, values, words, additive):
 
 @needs_native
 @settings(max_examples=EXAMPLES, deadline=None)
-@given(lengths, width, st.booleans(), st.sampled_from(["tanh", "relu"]))
-def test_grconv(leaves, size, unit_gates, activation):
+@given(lengths, width, st.sampled_from(["tanh", "relu"]))
+def test_grconv(leaves, size, activation):
     """In double precision: rounding decides on which side of zero a relu is."""
-    gates = 3 * size if unit_gates else 3
-    tensors = scaled((sum(leaves), size), (size, size), (size, size), (size,), (gates, size), (gates, size), (gates,))
+    tensors = scaled((sum(leaves), size), (size, size), (size, size), (size,), (3, size), (3, size), (3,))
     assert_same_outputs_and_gradients(
         lambda backend, rows, *weights: grconv(
             rows, GRConvWeights(*weights), counts=packing_of(leaves).counts, activation=activation, backend=backend
@@ -64,26 +63,16 @@ def test_grconv(leaves, size, unit_gates, activation):
 
 @needs_native
 @settings(max_examples=EXAMPLES, deadline=None)
-@given(
-    lengths,
-    width,
-    st.integers(1, 5),
-    st.integers(1, 5),
-    st.integers(0, 4),
-    st.booleans(),
-    st.sampled_from(["tanh", "relu"]),
-)
-def test_dilated_grconv(leaves, size, matrices, biases, height, unit_gates, activation):
+@given(lengths, width, st.integers(1, 5), st.integers(0, 4))
+def test_dilated_grconv(leaves, size, sets, height):
     """In double precision, as above."""
-    gates = 3 * size if unit_gates else 3
-    shapes = [(matrices, size, size)] * 2 + [(biases, size)] + [(matrices, gates, size)] * 2 + [(biases, gates)]
+    shapes = [(sets, size, size)] * 2 + [(sets, size)] + [(sets, 3, size)] * 2 + [(sets, 3)]
     assert_same_outputs_and_gradients(
         lambda backend, rows, *weights: dilated_grconv(
             rows,
             DilatedGRConvWeights(*weights),
             counts=packing_of(leaves).counts,
             height=height,
-            activation=activation,
             backend=backend,
         ),
         [tensor.double() for tensor in scaled((sum(leaves), size), *shapes)],

@@ -17,8 +17,7 @@ EMBED, HIDDEN, OUTPUT, SUMMARY = 4, 6, 3, 5
 TARGET_LENGTHS = [3, 6, 1]
 
 every_score = pytest.mark.parametrize("attention", [None, *ATTENTIONS])
-#: Scores, and after the colon their heads.
-READERS = [None, "additive", "dot", "general", "additive:2", "dot:3", "general:2", "scaled_general:2"]
+READERS = [None, "additive", "dot", "general", "scaled_general"]
 
 ORDERS = {"attention_first": {"word_first": False}, "word_first": {"word_first": True}}
 VARIANTS = {
@@ -26,9 +25,7 @@ VARIANTS = {
     "all_parts": {"variant": GRUVariant(rank=2, input_skip=True, time_skip=3, layer_norm=True)},
     "deep_transition": {"variant": GRUVariant(transition_depth=3)},
     "all_parts_without_kernels": {
-        "variant": GRUVariant(
-            rank=2, input_skip=True, time_skip=3, layer_norm=True, transition_depth=2, cell_layer_norm=True
-        )
+        "variant": GRUVariant(rank=2, input_skip=True, time_skip=3, layer_norm=True, transition_depth=2)
     },
 }
 HEADS = {"": {"heads": 0}, "self_attention": {"heads": 2}}
@@ -56,8 +53,7 @@ every_deep_decoder = decoders(ORDERS, VARIANTS, HEADS)
 def build(attention, num_layers=1, *, word_first=False, variant=PLAIN, heads=0, backend="packed"):
     torch.manual_seed(3)
     if attention:
-        kind, _, number = attention.partition(":")
-        options = {"attention": kind, "heads": int(number or 1), "variant": variant, "backend": backend}
+        options = {"attention": attention, "variant": variant, "backend": backend}
         first = AttentiveGRU(EMBED, HIDDEN, context_size=HIDDEN, **options)
     else:
         first = FixedContextGRU(EMBED, HIDDEN, context_size=SUMMARY, variant=variant, backend=backend)
@@ -206,15 +202,14 @@ def test_a_search_copies_no_source_while_all_sentences_run():
     assert state.keys.size(0) == 3 and following.hidden.size(0) == 6
 
 
-@pytest.mark.parametrize("heads", [1, 2])
-def test_a_search_multiplies_the_source_once(heads):
-    decoder, encoded = build(f"additive:{heads}"), source()
+def test_a_search_multiplies_the_source_once():
+    decoder, encoded = build("additive"), source()
     searched = encoded.index_select(torch.tensor([0, 0, 1, 1, 2, 2]))
     words = random(6, 1, EMBED)
     _, _, state = teacher_force(decoder, searched, words, torch.zeros(6, 1, dtype=torch.bool))
     _, _, first = step(decoder, words[:, 0], searched, state)
     _, _, second = step(decoder, words[:, 0], searched, first.index_select(torch.tensor([1, 1, 2, 3, 5, 4])))
-    assert first.products.shape == (3, heads * 5, 3 * HIDDEN + 2 * OUTPUT)
+    assert first.products.shape == (3, 5, 3 * HIDDEN + 2 * OUTPUT)
     assert second.products.data_ptr() == first.products.data_ptr()
 
 
@@ -345,8 +340,5 @@ def test_the_gradient_of_maxout_is_that_of_the_larger_neighbor_or_of_the_first_o
 def test_attention_errors_name_what_is_wrong():
     with pytest.raises(ValueError, match="no attention 'cosine'; there are: additive, dot, general"):
         Attention("cosine", state_size=4, annotation_size=4)
-    for heads in (0, 3, 4):
-        with pytest.raises(ValueError, match=f"--decoder-attention-heads {heads} must be at least 1 and divide .* 6"):
-            Attention("additive", state_size=4, annotation_size=6, heads=heads)
     with pytest.raises(ValueError, match=r"dot compares states of 4 units with .* of 8: .*, or use scaled_general"):
         Attention("dot", state_size=4, annotation_size=8)

@@ -5,7 +5,8 @@ import math
 import pytest
 import torch
 
-from recurrent_mt.layers.grconv import DilatedGRConvEncoder, Merges, waves
+from recurrent_mt.kernels.packing import make_packing
+from recurrent_mt.layers.grconv import DilatedGRConvEncoder, waves
 from tests.kernels.batches import random
 from tests.layers.test_encoders import EMBED, HIDDEN, batch, sentences
 from tests.tolerances import INVARIANCE
@@ -42,7 +43,7 @@ def test_the_backward_direction_is_the_forward_one_of_the_reversed_sentence():
 
 
 def test_each_part_of_an_annotation_knows_the_words_on_its_side():
-    layer, sentence = encoder(annotations="top"), the_longest()
+    layer, sentence = encoder(), the_longest()
     before = alone(layer, sentence).annotations[0]
     for word in range(len(sentence)):
         changed = sentence.clone()
@@ -53,7 +54,7 @@ def test_each_part_of_an_annotation_knows_the_words_on_its_side():
 
 
 def test_with_a_height_a_part_knows_the_last_words_on_its_side():
-    layer, sentence = encoder(annotations="top", height=1), the_longest()
+    layer, sentence = encoder(height=1), the_longest()
     before = alone(layer, sentence).annotations[0]
     for word in range(len(sentence)):
         changed = sentence.clone()
@@ -63,32 +64,31 @@ def test_with_a_height_a_part_knows_the_last_words_on_its_side():
         assert differs[:, HIDDEN:].any(dim=1).nonzero().flatten().tolist() == [word - 1, word][word == 0 :]
 
 
-@pytest.mark.parametrize("annotations", ["sum", "top", "top_and_leaf"])
-def test_the_summary_is_the_two_nodes_that_have_merged_all_words(annotations):
-    top = alone(encoder(annotations="top"), the_longest()).annotations[0]
-    summary = alone(encoder(annotations=annotations), the_longest()).summary[0]
+def tops(layer, sentence):
+    """The highest node of each word, in both directions: (n, 2H)."""
+    embedded, mask = batch([sentence], left_pad=True)
+    forward, backward = layer.merge(embedded, make_packing(mask))
+    return torch.cat([forward.nodes, backward.nodes.flip(0)], dim=1)
+
+
+def test_the_summary_is_the_two_nodes_that_have_merged_all_words():
+    top = tops(encoder(), the_longest())
+    summary = alone(encoder(), the_longest()).summary[0]
     torch.testing.assert_close(summary, torch.cat([top[-1, :HIDDEN], top[0, HIDDEN:]]), **INVARIANCE)
 
 
-@pytest.mark.parametrize("annotations", ["sum", "top", "top_and_leaf"])
-def test_the_summary_is_each_units_largest_number_over_the_words(annotations):
-    layer = encoder(annotations=annotations, summary="max")
+def test_the_summary_is_each_units_largest_number_over_the_words():
+    layer = encoder(summary="max")
     torch.testing.assert_close(alone(layer, the_longest()).summary, alone(layer, the_longest()).annotations.amax(dim=1))
 
 
-def test_annotations_are_top_nodes_with_or_without_leaves_or_sums():
+def test_annotations_are_sums_of_nodes_and_leaves():
     """A sentence of one word has its leaf alone; of two words, the second one's sum is its leaf and the root."""
     one, two = the_longest()[:1], the_longest()[:2]
-    of = {
-        name: [alone(encoder(annotations=name), sentence).annotations[0] for sentence in (one, two)]
-        for name in ("sum", "top", "top_and_leaf")
-    }
     leaves = encoder().leaves(two)
-    torch.testing.assert_close(of["top"][0], leaves[:1])
-    torch.testing.assert_close(of["sum"][0], leaves[:1])
-    torch.testing.assert_close(of["top_and_leaf"][1], of["top"][1] + leaves)
-    forward = of["top"][1][:, :HIDDEN] + torch.stack([torch.zeros(HIDDEN), leaves[1, :HIDDEN]])
-    torch.testing.assert_close(of["sum"][1][:, :HIDDEN], forward)
+    torch.testing.assert_close(alone(encoder(), one).annotations[0], leaves[:1])
+    forward = tops(encoder(), two)[:, :HIDDEN] + torch.stack([torch.zeros(HIDDEN), leaves[1, :HIDDEN]])
+    torch.testing.assert_close(alone(encoder(), two).annotations[0][:, :HIDDEN], forward)
 
 
 def test_equal_phrases_differ_by_their_positions_alone():
@@ -113,22 +113,18 @@ def test_waves_are_sines_and_cosines_of_halved_positions():
     assert len({tuple(row) for row in found.tolist()}) == 200
 
 
-@pytest.mark.parametrize(("sets", "biases"), [(1, 1), (1, 5), (4, 4)])
-@pytest.mark.parametrize("unit_gates", [False, True])
-def test_a_dilated_grconv_has_the_parameters_of_its_formula(sets, biases, unit_gates):
-    """With H units for a direction: leaves 2(E·H + H), and for both, L matrices of 2H² + 2GH and L' biases of H + G."""
-    gates = 3 * HIDDEN if unit_gates else 3
-    merges = Merges(weight_sets=sets, bias_sets=biases, unit_gates=unit_gates)
-    count = sum(parameter.numel() for parameter in encoder(merges=merges).parameters())
-    direction = sets * 2 * (HIDDEN + gates) * HIDDEN + biases * (HIDDEN + gates)
-    assert count == 2 * (EMBED + 1) * HIDDEN + 2 * direction
-    with_positions = encoder(merges=merges, positions=True).parameters()
+@pytest.mark.parametrize("sets", [1, 4])
+def test_a_dilated_grconv_has_the_parameters_of_its_formula(sets):
+    """With H units for a direction: leaves 2(E·H + H), and for both, L sets of 2H² + 6H and H + 3."""
+    count = sum(parameter.numel() for parameter in encoder(weight_sets=sets).parameters())
+    assert count == 2 * (EMBED + 1) * HIDDEN + 2 * sets * (2 * HIDDEN + 1) * (HIDDEN + 3)
+    with_positions = encoder(weight_sets=sets, positions=True).parameters()
     assert sum(parameter.numel() for parameter in with_positions) == count + 16 * 2 * HIDDEN
 
 
 def test_matrices_begin_orthogonal_on_every_level():
     torch.manual_seed(1)
-    for direction in DilatedGRConvEncoder(EMBED, 2 * HIDDEN, merges=Merges(weight_sets=3)).directions:
+    for direction in DilatedGRConvEncoder(EMBED, 2 * HIDDEN, weight_sets=3).directions:
         for matrices in (direction.left, direction.right):
             products = matrices @ matrices.transpose(1, 2)
             torch.testing.assert_close(products, torch.eye(HIDDEN).expand(3, -1, -1), rtol=0, atol=1e-5)
@@ -139,10 +135,6 @@ def test_sizes_and_sets_of_a_dilated_grconv_that_cannot_be_are_refused_by_name()
     with pytest.raises(ValueError, match="half of --encoder-hidden-size, which must be even, not 5"):
         DilatedGRConvEncoder(EMBED, 5)
     with pytest.raises(ValueError, match=r"--grconv-dilated-weights must be 1 \(shared by all levels\) or more, not 0"):
-        encoder(merges=Merges(weight_sets=0))
-    with pytest.raises(ValueError, match=r"--grconv-dilated-biases must be 1 .* or more, not -1"):
-        encoder(merges=Merges(bias_sets=-1))
-    with pytest.raises(ValueError, match="no annotations 'mean'; it has: sum, top, top_and_leaf"):
-        encoder(annotations="mean")
+        encoder(weight_sets=0)
     with pytest.raises(ValueError, match="no summary 'mean'; it has: roots, max"):
         encoder(summary="mean")

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from recurrent_mt.layers.grconv import DilatedGRConvEncoder, GRConvEncoder, Merges
+from recurrent_mt.layers.grconv import DilatedGRConvEncoder, GRConvEncoder
 from recurrent_mt.layers.grnn import GRNNEncoder
 from recurrent_mt.layers.gru import GRUEncoder
 from recurrent_mt.layers.gru_cell import GRUVariant
@@ -36,9 +36,6 @@ WITH_BACKENDS = {
     "gru_deep_transition": lambda backend: GRUEncoder(
         EMBED, HIDDEN, num_layers=2, bidirectional=True, variant=GRUVariant(transition_depth=3), backend=backend
     ),
-    "gru_cell_layer_norm": lambda backend: GRUEncoder(
-        EMBED, HIDDEN, num_layers=2, bidirectional=True, variant=GRUVariant(cell_layer_norm=True), backend=backend
-    ),
     "grconv_tanh": lambda backend: GRConvEncoder(EMBED, HIDDEN, backend=backend),
     "grconv_relu": lambda backend: GRConvEncoder(EMBED, HIDDEN, activation="relu", backend=backend),
     "grconv_bounded": lambda backend: GRConvEncoder(EMBED, HIDDEN, height=2, backend=backend),
@@ -47,25 +44,12 @@ WITH_BACKENDS = {
     "grconv_bounded_pyramid": lambda backend: GRConvEncoder(
         EMBED, HIDDEN, height=3, annotation_height=3, backend=backend
     ),
-    "grconv_unit_gates": lambda backend: GRConvEncoder(EMBED, HIDDEN, unit_gates=True, backend=backend),
     "dilated": lambda backend: DilatedGRConvEncoder(EMBED, 2 * HIDDEN, backend=backend),
     "dilated_max": lambda backend: DilatedGRConvEncoder(EMBED, 2 * HIDDEN, summary="max", backend=backend),
     "dilated_positions": lambda backend: DilatedGRConvEncoder(
         EMBED, 2 * HIDDEN, height=2, positions=True, backend=backend
     ),
-    "dilated_own_weights": lambda backend: DilatedGRConvEncoder(
-        EMBED, 2 * HIDDEN, merges=Merges(weight_sets=9, bias_sets=9), backend=backend
-    ),
-    "dilated_top": lambda backend: DilatedGRConvEncoder(
-        EMBED, 2 * HIDDEN, annotations="top", merges=Merges("relu", bias_sets=2), backend=backend
-    ),
-    "dilated_top_and_leaf": lambda backend: DilatedGRConvEncoder(
-        EMBED,
-        2 * HIDDEN,
-        annotations="top_and_leaf",
-        merges=Merges(unit_gates=True, weight_sets=2),
-        backend=backend,
-    ),
+    "dilated_own_weights": lambda backend: DilatedGRConvEncoder(EMBED, 2 * HIDDEN, weight_sets=9, backend=backend),
 }
 ENCODERS = {
     **WITH_BACKENDS,

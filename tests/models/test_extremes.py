@@ -72,7 +72,7 @@ def test_a_batch_of_empty_lines_gives_every_parameter_a_gradient(architecture):
         {"decoder_attention": "none"},
         {"decoder_layers": 2, "skip_time": 2},
         {"decoder_layers": 2, "decoder_self_attention_heads": 2},
-        {"decoder_transition_depth": 2, "decoder_cell_layer_norm": True, "decoder_layer_norm": True, "skip_io": True},
+        {"decoder_transition_depth": 2, "decoder_layer_norm": True, "skip_io": True},
         {"decoder_order": "attention_first"},
     ],
     ids=lambda options: "-".join(options) or "plain",

@@ -18,7 +18,7 @@ VARIANTS = {
     "dilated": DILATED,
     "dilated_positions": {**DILATED, "grconv_dilated_positions": True},
     "dilated_own_weights": {**DILATED, "grconv_dilated_weights": 3, "encoder_layer_norm": True},
-    "bounded_pyramid_unit_gates": {**PYRAMID, "grconv_height": 2, "grconv_unit_gates": True},
+    "bounded_pyramid": {**PYRAMID, "grconv_height": 2},
 }
 every_variant = pytest.mark.parametrize("options", VARIANTS.values(), ids=VARIANTS)
 LENGTHS = [3, 7, 1, 5]
@@ -110,20 +110,14 @@ def test_an_ensemble_of_leaves_and_pyramid_agrees_on_what_a_column_is():
         ({**PYRAMID, "grconv_height": 1}, "--grconv-annotation-height 2 is above --grconv-height 1"),
         ({**PYRAMID, "decoder_attention": "none"}, "never reads the pyramid's nodes"),
         ({"grconv_height": -3}, "--grconv-height must be 0 or more, not -3"),
-        ({"checkpoint_levels": -1}, "--checkpoint-levels must be 0 or more, not -1"),
         ({"grconv_dilated": True}, "half of --encoder-hidden-size, which must be even, not 5"),
         ({**DILATED, "grconv_dilated_weights": 0}, "--grconv-dilated-weights must be 1 .* or more, not 0"),
         ({**DILATED, "grconv_annotations": "pyramid"}, "pyramid is for .* not work with --grconv-dilated"),
         ({**DILATED, "grconv_height": -3}, "--grconv-height must be 0 or more, not -3"),
-        ({**DILATED, "checkpoint_levels": 2}, "--checkpoint-levels 2 .* not work with --grconv-dilated"),
-        (
-            {**DILATED, "grconv_dilated_annotations": "top", "decoder_attention": "none"},
-            "--grconv-dilated-annotations top with --decoder-attention none is never read",
-        ),
+        ({**DILATED, "grconv_activation": "relu"}, "--grconv-activation relu .* not work with --grconv-dilated"),
         ({**DILATED, "initialization": "published"}, "does not define .* values of --grconv-dilated"),
         ({"grconv_dilated_weights": 2}, "--grconv-dilated-weights 2 needs --grconv-dilated"),
         ({"grconv_dilated_positions": True}, "--grconv-dilated-positions needs --grconv-dilated"),
-        ({"grconv_dilated_annotations": "top"}, "--grconv-dilated-annotations top needs --grconv-dilated"),
     ],
 )
 def test_contradictory_options_of_grconv_are_refused_by_name(options, message):

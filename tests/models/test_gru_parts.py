@@ -25,11 +25,6 @@ PARTS = {
     "skip_time": {"skip_time": 3},
     "decoder_layer_norm": {"decoder_layer_norm": True},
     "decoder_transition_depth": {"decoder_transition_depth": 3},
-    "decoder_cell_layer_norm": {"decoder_cell_layer_norm": True},
-    "cell_norm_of_all": {
-        **{"decoder_cell_layer_norm": True, "decoder_transition_depth": 2, "decoder_layer_norm": True},
-        **{"gru_rank": 4, "skip_io": True, "skip_time": 2, "no_gate_bias": True},
-    },
     "transition_of_all": {"decoder_transition_depth": 2, "gru_rank": 4, "skip_io": True, "skip_time": 2},
     "all": {"gru_rank": 4, "skip_io": True, "skip_time": 2, "decoder_layer_norm": True},
 }
@@ -54,9 +49,6 @@ def change_by_rank(rank):
         ({"skip_time": 4}, sum(h for _, h in LAYERS)),
         ({"encoder_layer_norm": True}, 4 * 2 * HIDDEN),
         ({"decoder_layer_norm": True}, 2 * 2 * DECODER),
-        ({"decoder_attention_heads": 10}, (2 * HIDDEN) ** 2),
-        ({"encoder_cell_layer_norm": True}, 4 * 2 * 2 * 3 * HIDDEN),
-        ({"decoder_cell_layer_norm": True}, 2 * 2 * 2 * 3 * DECODER),
         ({"encoder_transition_depth": 3}, 4 * 2 * (3 * HIDDEN * HIDDEN + 3 * HIDDEN)),
         ({"decoder_transition_depth": 2}, 2 * (3 * DECODER * DECODER + 3 * DECODER)),
     ],
@@ -76,8 +68,7 @@ def test_scores_of_the_search_are_those_of_teacher_forcing_with_each_part(part, 
 #: Parts whose time steps no kernel knows.
 WITHOUT_KERNELS = {
     "transition": {"encoder_transition_depth": 2, "decoder_transition_depth": 3},
-    "cell_layer_norm": {"encoder_cell_layer_norm": True, "decoder_cell_layer_norm": True},
-    "attention_heads": {"decoder_attention_heads": 5},
+    "skip_in_time": {"skip_time": 2},
 }
 
 
@@ -175,22 +166,8 @@ def test_the_state_carried_through_time_is_bare(option):
             "--kernel-backend native does not know --decoder-transition-depth: use --kernel-backend auto",
         ),
         (
-            {"initialization": "published", "decoder_attention_heads": 5},
-            "published does not define .* --decoder-attention-heads: use",
-        ),
-        (
-            {"kernel_backend": "native", "decoder_attention_heads": 5},
-            "--kernel-backend native does not know --decoder-attention-heads: use --kernel-backend auto",
-        ),
-        ({"decoder_attention_heads": 2}, "--decoder-attention-heads 2 must be at least 1 and divide .* annotations, 5"),
-        ({"decoder_attention_heads": 3}, "--decoder-attention-heads 3 must .* --decoder-hidden-size, 10"),
-        (
-            {"initialization": "published", "decoder_cell_layer_norm": True},
-            "published does not define .* --decoder-cell-layer-norm: use",
-        ),
-        (
-            {"kernel_backend": "fused", "decoder_cell_layer_norm": True},
-            "--kernel-backend fused does not know --decoder-cell-layer-norm: use --kernel-backend auto",
+            {"kernel_backend": "fused", "skip_time": 2},
+            "--kernel-backend fused does not know --skip-time: use --kernel-backend auto",
         ),
     ],
 )

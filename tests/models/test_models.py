@@ -34,9 +34,6 @@ OPTIONS = {
     "normalized_output": {"encoder_layer_norm": True},
     "encoder_transition": {"encoder_transition_depth": 3, "encoder_bidirectional": True, "encoder_layers": 2},
     "decoder_transition": {"decoder_transition_depth": 3, "decoder_layers": 2, "recurrent_dropout": 0.1},
-    "encoder_cell_norm": {"encoder_cell_layer_norm": True, "encoder_bidirectional": True, "encoder_layers": 2},
-    "decoder_cell_norm": {"decoder_cell_layer_norm": True, "decoder_layers": 2, "recurrent_dropout": 0.1},
-    "attention_heads": {"decoder_attention_heads": 5, "decoder_layers": 2},
     "all_gru_parts": {"gru_rank": 4, "skip_io": True, "skip_time": 3, "decoder_layer_norm": True, "decoder_layers": 2},
     "encoder_self_attention": {"encoder_self_attention_heads": 5},
     "decoder_self_attention": {"decoder_self_attention_heads": 5, "decoder_layers": 2, "dropout": 0.1},
@@ -72,19 +69,11 @@ OPTIONS = {
     "grnn_ancestors": {"grnn_annotations": "ancestors"},
     "pyramid": {"grconv_annotations": "pyramid", "grconv_annotation_height": 2},
     "bounded_height": {"grconv_height": 2},
-    "unit_gates": {"grconv_unit_gates": True},
     "dilated": {"grconv_dilated": True, "encoder_hidden_size": 6},
     "dilated_own_weights": {
         "grconv_dilated": True,
         "grconv_dilated_weights": 4,
-        "grconv_dilated_biases": 5,
         "encoder_layer_norm": True,
-        "encoder_hidden_size": 6,
-    },
-    "dilated_leaves": {
-        "grconv_dilated": True,
-        "grconv_dilated_annotations": "top_and_leaf",
-        "grconv_unit_gates": True,
         "encoder_hidden_size": 6,
     },
     "dilated_max": {"grconv_dilated": True, "grconv_dilated_summary": "max", "encoder_hidden_size": 6},
@@ -93,7 +82,6 @@ OPTIONS = {
         "grconv_annotations": "pyramid",
         "grconv_annotation_height": 1,
         "grconv_height": 3,
-        "grconv_unit_gates": True,
         "initialization": "published",
     },
     "dropouts": {f"{side}_dropout_{place}": 0.3 for side in ("encoder", "decoder") for place in ("in", "out")},
@@ -115,9 +103,7 @@ ANSWERED_BY_THE_ENCODER = (
 ATTENTION_ONLY = {
     "encoder_summary": "does not read one direction of --encoder-bidirectional",
     "grconv_annotations": "never reads the pyramid's nodes",
-    "grconv_dilated_annotations": "top_and_leaf with --decoder-attention none is never read",
     "grnn_annotations": "--grnn-annotations ancestors with --decoder-attention none never reads them",
-    "decoder_attention_heads": "--decoder-attention-heads 5 needs attention, but --decoder-attention is none",
 }
 
 
@@ -244,7 +230,7 @@ def test_a_radius_of_recurrent_matrices_that_are_not_there_is_named(architecture
 
 def test_weights_of_levels_that_are_never_reached_are_named(caplog):
     options = {"grconv_dilated": True, "encoder_hidden_size": 6, "grconv_height": 2}
-    build("grconv_encoder", grconv_dilated_weights=2, grconv_dilated_biases=2, **options)
+    build("grconv_encoder", grconv_dilated_weights=2, **options)
     assert not caplog.records
     build("grconv_encoder", grconv_dilated_weights=6, **options)
     assert "--grconv-height 2 never reads the weights of higher levels" in caplog.text

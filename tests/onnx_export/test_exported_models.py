@@ -47,14 +47,6 @@ OPTIONS = [
         "dot",
         {"encoder_transition_depth": 3, "encoder_bidirectional": True, "decoder_transition_depth": 2, "gru_rank": 2},
     ),
-    (
-        "gru_encoder",
-        "additive",
-        {
-            **{"encoder_cell_layer_norm": True, "encoder_transition_depth": 2, "encoder_bidirectional": True},
-            **{"decoder_cell_layer_norm": True, "decoder_transition_depth": 2},
-        },
-    ),
     ("gru_encoder", "additive", {"gru_rank": 2, "no_gate_bias": True, "embed_bias": True, "decoder_output_rank": 3}),
     ("gru_encoder", "additive", {"encoder_self_attention_heads": 1, "decoder_self_attention_heads": 2}),
     ("gru_encoder", "none", {"encoder_self_attention_heads": 1, "decoder_self_attention_heads": 2}),
@@ -64,16 +56,8 @@ OPTIONS = [
         "additive",
         {"grconv_annotations": "pyramid", "grconv_annotation_height": 2, "grconv_height": 3},
     ),
-    ("grconv_encoder", "none", {"grconv_unit_gates": True, "grconv_activation": "relu"}),
+    ("grconv_encoder", "none", {"grconv_activation": "relu"}),
     ("grconv_encoder", "additive", {"grconv_dilated": True, "encoder_hidden_size": 6, "encoder_layer_norm": True}),
-    (
-        "grconv_encoder",
-        "additive",
-        {
-            **{"grconv_dilated": True, "encoder_hidden_size": 6, "grconv_dilated_annotations": "top_and_leaf"},
-            **{"grconv_dilated_weights": 2, "grconv_dilated_biases": 5, "grconv_unit_gates": True},
-        },
-    ),
     ("grconv_encoder", "none", {"grconv_dilated": True, "encoder_hidden_size": 6, "grconv_dilated_weights": 3}),
     ("grconv_encoder", "none", {"grconv_dilated": True, "encoder_hidden_size": 6, "grconv_dilated_summary": "max"}),
     (
@@ -292,8 +276,6 @@ def test_the_largest_numbers_are_found_in_order():
 def test_what_cannot_be_exported_or_read_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"model.pt has an adaptive softmax \(--adaptive-softmax-cutoff\)"):
         export(build("gru_encoder", adaptive_softmax_cutoff="4,8"), tmp_path)
-    with pytest.raises(ValueError, match=r"model.pt has several heads of attention \(--decoder-attention-heads\)"):
-        export(build("gru_encoder", decoder_attention_heads=5), tmp_path)
     with pytest.raises(ValueError, match=r"manifest.json.*is the folder one that recurrent-mt export has written"):
         OnnxModel(tmp_path)
     (tmp_path / "manifest.json").write_text(json.dumps({"format": "another"}))

@@ -52,11 +52,9 @@ DECODERS = {
 LEFT_TO_FAIRSEQ = {
     "layers": ({"decoder_layers": 2}, "more than one layer"),
     "self_attention": ({"decoder_self_attention_heads": 2}, "self-attention"),
-    "skip_time": ({"skip_time": 2}, "skips in time"),
+    "skip_time": ({"skip_time": 2, "kernel_backend": "auto"}, "skips in time"),
     "transition": ({"decoder_transition_depth": 2, "kernel_backend": "auto"}, "deep transition"),
-    "cell_norm": ({"decoder_cell_layer_norm": True, "kernel_backend": "auto"}, "layer norm in its cells"),
     "input_skip": ({"skip_io": True}, "adds a layer's input to its output"),
-    "heads": ({"decoder_attention_heads": 5, "kernel_backend": "auto"}, "several heads"),
     "packed": ({"kernel_backend": "packed"}, "kernels are 'packed'"),
     "adaptive": ({"adaptive_softmax_cutoff": "5,9"}, "adaptive"),
 }
@@ -225,7 +223,7 @@ def test_annotations_of_several_words_spread_their_attention():
 
 @needs_native
 def test_an_encoder_without_kernels_leaves_the_search_native():
-    built = model(encoder_transition_depth=2, encoder_cell_layer_norm=True, kernel_backend="auto")
+    built = model(encoder_transition_depth=2, kernel_backend="auto")
     assert native_translation.reason_unsupported(built) is None
     assert_same_translations(built, sources([4, 1, 6]))
 

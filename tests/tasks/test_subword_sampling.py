@@ -62,7 +62,7 @@ def text_of(sampler, words, tokens):
     return [sampler.join(part) for part in parts]
 
 
-@pytest.mark.parametrize("kind", ["BPE-dropout", "unigram", "bpe"])
+@pytest.mark.parametrize("kind", ["BPE-dropout", "unigram"])
 def test_a_sampled_sentence_has_the_same_words_in_other_pieces(kind, files):
     sampler, words = sampler_and_dictionary(files[kind], 0.3)
     tokens = encoded(sampler, words, "lowest newer wide")
@@ -89,7 +89,6 @@ def test_words_that_subword_nmt_was_told_to_keep_whole_are_kept(files):
     [
         ("BPE-dropout", "{lowest} ne@@ <unk> ew@@ <unk> {lowest}"),
         ("unigram", "{lowest} ▁ne <unk> ew <unk> w {lowest}"),
-        ("bpe", "{lowest} ▁ne <unk> ew <unk> w {lowest}"),
     ],
 )
 def test_a_word_with_an_unknown_subword_stays_as_it_is(kind, text, files):
@@ -106,9 +105,8 @@ def test_a_word_with_an_unknown_subword_stays_as_it_is(kind, text, files):
 
 
 @pytest.mark.parametrize("tag", ["<2fr>", "__fr__", "▁<2fr>"])
-@pytest.mark.parametrize("kind", ["unigram", "bpe"])
-def test_a_tag_that_sentencepiece_has_not_seen_stays_and_the_sentence_is_sampled(tag, kind, files):
-    sampler, words = sampler_and_dictionary(files[kind], 0.1 if kind == "unigram" else 0.5)
+def test_a_tag_that_sentencepiece_has_not_seen_stays_and_the_sentence_is_sampled(tag, files):
+    sampler, words = sampler_and_dictionary(files["unigram"], 0.1)
     words.add_symbol(tag)
     tokens = torch.tensor([words.index(piece) for piece in (tag, *sampler.split("lowest newer", 0))] + [words.eos()])
     drawn = {words.string(sampler.resample(tokens, seed)) for seed in range(24)}
@@ -147,16 +145,12 @@ def test_unigrams_segmentations_have_their_probabilities(files):
         assert drawn[one] / 4000 == pytest.approx(weight / sum(weights), abs=0.03)
 
 
-def test_merges_that_are_left_out_are_those_of_the_model(files):
-    """Without dropout, SentencePiece's own pieces; with a dropout of one, characters."""
-    model = SentencePieceProcessor(model_file=str(files["bpe"]))
-    for dropout, options in ((0.0, {}), (1.0, {"enable_sampling": True, "alpha": 1.0, "nbest_size": -1})):
-        sampler, _ = sampler_and_dictionary(files["bpe"], dropout)
-        for text in ("lowest newer wide", "new"):
-            assert sampler.split(text, 3) == model.encode(text, out_type=str, **options)
+def test_a_sentencepiece_model_of_merges_is_refused(files):
+    with pytest.raises(ValueError, match=r"bpe.model is no unigram model, .* for BPE, give subword-nmt's codes"):
+        load_sampler(files["bpe"], 0.1, dictionary())
 
 
-@pytest.mark.parametrize("kind", ["BPE-dropout", "unigram", "bpe"])
+@pytest.mark.parametrize("kind", ["BPE-dropout", "unigram"])
 def test_another_process_draws_the_same(kind, files):
     """SentencePiece's own generator mixes something of the process into its seed."""
     program = (
@@ -167,22 +161,20 @@ def test_another_process_draws_the_same(kind, files):
     assert done.stdout.strip() == str(sampler_and_dictionary(files[kind], 0.3)[0].split("lowest newer wide", 5))
 
 
-@pytest.mark.parametrize("kind", ["unigram", "bpe"])
-def test_bytes_and_symbols_that_are_kept_whole_are_not_drawn(kind, tmp_path):
+def test_bytes_and_symbols_that_are_kept_whole_are_not_drawn(tmp_path):
     lines = [" ".join([*WORDS[i:], "<x>", *WORDS[:i]]) for i in range(9)] * 5
     options = {"vocab_size": 256 + 30, "byte_fallback": True, "user_defined_symbols": ["<x>"], "minloglevel": 2}
     SentencePieceTrainer.train(
         sentence_iterator=iter(lines),
-        model_prefix=str(tmp_path / kind),
-        model_type=kind,
+        model_prefix=str(tmp_path / "unigram"),
         hard_vocab_limit=False,
         **options,
     )
-    model = SentencePieceProcessor(model_file=str(tmp_path / f"{kind}.model"))
+    model = SentencePieceProcessor(model_file=str(tmp_path / "unigram.model"))
     words = dictionary()
     for number in range(model.vocab_size()):
         words.add_symbol(model.id_to_piece(number))
-    sampler = load_sampler(tmp_path / f"{kind}.model", 0.3, words)
+    sampler = load_sampler(tmp_path / "unigram.model", 0.3, words)
     pieces = model.encode("lowest é newer <x> wide", out_type=str)
     assert "<0xC3>" in pieces and "<x>" in pieces
     tokens = torch.tensor([*map(words.index, pieces), words.eos()])
@@ -191,15 +183,16 @@ def test_bytes_and_symbols_that_are_kept_whole_are_not_drawn(kind, tmp_path):
     assert {model.decode_pieces(one) for one in drawn} == {"lowest é newer <x> wide"}
 
 
-@pytest.mark.parametrize("kind", ["BPE-dropout", "unigram", "bpe"])
+@pytest.mark.parametrize("kind", ["BPE-dropout", "unigram"])
 def test_what_the_dictionary_lacks_is_not_drawn(kind, files):
-    every, all_pieces = sampler_and_dictionary(files[kind], 0.5)
+    dropout = 0.1 if kind == "unigram" else 0.5
+    every, all_pieces = sampler_and_dictionary(files[kind], dropout)
     whole = load_sampler(files[kind], 0.0, all_pieces).split("lowest newer wide", 0)
     words = Dictionary()
     # As fairseq makes it from the training text, and the characters.
     for piece in [*whole, *(piece for piece in all_pieces.symbols if len(piece.strip("▁@")) < 2)]:
         words.add_symbol(piece)
-    sampler = load_sampler(files[kind], 0.5, words)
+    sampler = load_sampler(files[kind], dropout, words)
     tokens = torch.tensor([*(words.index(piece) for piece in whole), words.eos()])
     drawn = [sampler.resample(tokens, seed) for seed in range(40)]
     assert len({tuple(one.tolist()) for one in drawn}) > 1

@@ -13,7 +13,6 @@ from omegaconf import OmegaConf, open_dict
 from torch import Tensor
 
 from fairseq_compat.changed_models import changed_options, model_options
-from recurrent_mt.layers.conditioned_gru import AttentiveGRU
 from recurrent_mt.layers.separable_convolution import SeparableConvolutionEncoder
 from recurrent_mt.layers.weights import kept_share, truncate
 from recurrent_mt.text_files import check_output_files
@@ -278,7 +277,7 @@ def take_apart(checkpoint: Checkpoint) -> ExportedModel:
 
     Raises:
         ModuleNotFoundError: without onnx.
-        ValueError: if the model is none of this plug-in, or has an adaptive softmax or several heads of attention.
+        ValueError: if the model is none of this plug-in, or has an adaptive softmax.
     """
     from recurrent_mt.onnx_export import ExportedModel
 
@@ -289,11 +288,6 @@ def take_apart(checkpoint: Checkpoint) -> ExportedModel:
     if output is None:
         raise ValueError(
             f"{checkpoint.path} has an adaptive softmax (--adaptive-softmax-cutoff), which is not exported"
-        )
-    first = model.decoder.layer.first
-    if isinstance(first, AttentiveGRU) and first.attention.heads > 1:
-        raise ValueError(
-            f"{checkpoint.path} has several heads of attention (--decoder-attention-heads), which are not exported"
         )
     longest_source, longest_target = model.max_positions()
     layer = model.encoder.layer

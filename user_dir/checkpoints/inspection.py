@@ -85,7 +85,7 @@ def batch_gates(
     assert embedding.padding_idx is not None
     packing = make_packing(padding_at_ends(tokens, embedding.padding_idx))
     if isinstance(layer, DilatedGRConvEncoder):
-        _, outputs = layer.merge(embedding(tokens), packing)
+        outputs = layer.merge(embedding(tokens), packing)
         height = cast("DilatedGRConv", layer.directions[0]).height
         distances = [2**level for level in range(count_levels(packing.counts, height))]
         forward, backward = (unpack_gates(output.gates, packing, distances) for output in outputs)

@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
-from fairseq.dataclass import ChoiceEnum, FairseqDataclass
+from fairseq.dataclass import ChoiceEnum
 
 from recurrent_mt.layers.attention import ATTENTIONS
 
 from .products import FORMATS
+from .removed import RemovedOptions
 
 DECODER_ATTENTION_CHOICES = ChoiceEnum(["none", *ATTENTIONS])
 # Older checkpoints and commands call the same two orders score_first and update_first.
@@ -44,7 +45,7 @@ def option(
 
 
 @dataclass
-class EncoderDecoderConfig(FairseqDataclass):
+class EncoderDecoderConfig(RemovedOptions):
     """Options of every model here, with the names that fairseq's ``lstm`` uses where it has them."""
 
     dropout: float = option(0.1, "dropout probability, as in fairseq's lstm", keeps_function=True)
@@ -108,14 +109,8 @@ class EncoderDecoderConfig(FairseqDataclass):
         "additive",
         "what the decoder reads: 'none' reads the encoder's summary (Cho et al. 2014), 'additive' the annotations "
         "(Bahdanau et al. 2015), 'dot' and 'general' the annotations with the scores of Luong et al. (2015), "
-        "'scaled_dot' and 'scaled_general' with these scores divided by the root of the units that a head sums over, "
+        "'scaled_dot' and 'scaled_general' with these scores divided by the root of the units that are summed over, "
         "as in Vaswani et al. (2017)",
-    )
-    decoder_attention_heads: int = option(
-        1,
-        "heads of the attention, each with its own scores, its own softmax, and its own part of the context, read from "
-        "a projection of the annotations (Chen et al. 2018, section 4.1, with additive scores; Vaswani et al. 2017, "
-        "section 3.2.2); must divide --decoder-hidden-size and the width of the annotations",
     )
     decoder_order: DECODER_ORDER_CHOICES = option(
         "word_first",
@@ -173,11 +168,6 @@ class EncoderDecoderConfig(FairseqDataclass):
         "context enter the first cell, and attention asks with the state after the last one, in either --decoder-order",
     )
     decoder_layer_norm: bool = option(False, "layer norm on the output of each decoder layer (Ba et al. 2016)")
-    decoder_cell_layer_norm: bool = option(
-        False,
-        "layer norm inside the cells of each decoder layer: of the products of word and context, and of the state's "
-        "products, separately, both gates together and the candidate by itself (Ba et al. 2016; Sennrich et al. 2017)",
-    )
 
     no_gate_bias: bool = option(
         False, "biases only in the GRUs' candidates and in layer norms, as in the authors' released code"

@@ -28,10 +28,10 @@ from .parts import (
     decoder_self_attention,
     encoder_self_attention,
     gru_variant,
-    leave_kernels,
     load_pretrained,
 )
 from .products import Products
+from .removed import check_removed
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +59,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
         Raises:
             ValueError: if options contradict each other; the message names them.
         """
+        check_removed(cfg)
         check_sizes(cfg)
         check_spectral_radii(cfg)
         max_source_positions, max_target_positions = task.max_positions()
@@ -216,7 +217,6 @@ def build_decoder_layer(cfg: EncoderDecoderConfig, *, annotation_size: int, summ
     attention = str(cfg.decoder_attention)
     embed_size, size = cfg.decoder_embed_dim, cfg.decoder_hidden_size
     variant, backend = gru_variant(cfg, "decoder"), str(cfg.kernel_backend)
-    heads = attention_heads(cfg)
     first: FixedContextGRU | AttentiveGRU
     if attention == "none":
         first = FixedContextGRU(embed_size, size, context_size=summary_size, variant=variant, backend=backend)
@@ -226,7 +226,6 @@ def build_decoder_layer(cfg: EncoderDecoderConfig, *, annotation_size: int, summ
             size,
             context_size=annotation_size,
             attention=attention,
-            heads=heads,
             variant=variant,
             backend=backend,
         )
@@ -245,26 +244,6 @@ def build_decoder_layer(cfg: EncoderDecoderConfig, *, annotation_size: int, summ
         word_first=str(cfg.decoder_order) in WORD_FIRST,
         self_attention=decoder_self_attention(cfg, dropout=dropout(cfg, "decoder_dropout_out")),
     )
-
-
-def attention_heads(cfg: EncoderDecoderConfig) -> int:
-    """The heads of the decoder's attention.
-
-    Raises:
-        ValueError: if there are several, but no attention, no kernels that know them, or no starting values.
-    """
-    heads = cfg.decoder_attention_heads
-    if heads == 1:
-        return heads
-    if str(cfg.decoder_attention) == "none":
-        raise ValueError(f"--decoder-attention-heads {heads} needs attention, but --decoder-attention is none")
-    if str(cfg.initialization) == "published":
-        raise ValueError(
-            "--initialization published does not define the starting values of --decoder-attention-heads: "
-            "use --initialization default"
-        )
-    leave_kernels(cfg, "--decoder-attention-heads")
-    return heads
 
 
 def build_output(cfg: EncoderDecoderConfig, target_embedding: nn.Embedding) -> nn.Module:

@@ -10,11 +10,9 @@ from torch import nn
 
 from recurrent_mt.kernels.grconv import ACTIVATIONS
 from recurrent_mt.layers.grconv import (
-    DILATED_ANNOTATIONS,
     DILATED_SUMMARIES,
     DilatedGRConvEncoder,
     GRConvEncoder,
-    Merges,
 )
 
 from .config import EncoderDecoderConfig, option
@@ -24,7 +22,6 @@ logger = logging.getLogger(__name__)
 
 ACTIVATION_CHOICES = ChoiceEnum(list(ACTIVATIONS))
 ANNOTATION_CHOICES = ChoiceEnum(["leaves", "pyramid"])
-DILATED_ANNOTATION_CHOICES = ChoiceEnum(list(DILATED_ANNOTATIONS))
 DILATED_SUMMARY_CHOICES = ChoiceEnum(list(DILATED_SUMMARIES))
 
 
@@ -50,25 +47,11 @@ class GRConvEncoderConfig(EncoderDecoderConfig):
         "too long for a root is the mean of the pyramid's nodes there, or, with --grconv-dilated, the highest nodes at "
         "both ends; 0: up to the root (Cho et al. 2014b)",
     )
-    grconv_unit_gates: bool = option(
-        False, "three gates for each unit of a node (Chen et al. 2015), not three for the whole node (Cho et al. 2014b)"
-    )
-    checkpoint_levels: int = option(
-        0,
-        "K: keep one of K levels of the pyramid for the backward pass and compute the others again, where memory is "
-        "short (Chen et al. 2016, Training Deep Nets with Sublinear Memory Cost); 0: keep all that takes a product",
-        keeps_function=True,
-    )
     grconv_dilated: bool = option(
         False,
         "in place of the pyramid: on level t, the node at each word joins the one 2^(t-1) words before it, up to level "
         "log2 n; a second copy, with weights of its own, joins those after it; each has half of --encoder-hidden-size "
         "(this project's own, with the merge of Cho et al. 2014b and the distances of Kalchbrenner et al. 2016)",
-    )
-    grconv_dilated_annotations: DILATED_ANNOTATION_CHOICES = option(
-        "sum",
-        "what attention reads of a word with --grconv-dilated: the 'sum' of its nodes on all levels and its leaf, the "
-        "'top' node, or the 'top_and_leaf', added up (this project's own)",
     )
     grconv_dilated_summary: DILATED_SUMMARY_CHOICES = option(
         "roots",
@@ -82,22 +65,13 @@ class GRConvEncoderConfig(EncoderDecoderConfig):
     )
     grconv_dilated_weights: int = option(
         1,
-        "sets of matrices with --grconv-dilated, one for each of the lowest levels, the last also for all above it; 1: "
-        "shared by all levels, as in Cho et al. (2014b)",
-    )
-    grconv_dilated_biases: int = option(
-        1, "the same for biases, which tell levels with shared matrices apart; 1: shared, as in Cho et al. (2014b)"
+        "sets of matrices and biases with --grconv-dilated, one for each of the lowest levels, the last also for all "
+        "above it; 1: shared by all levels, as in Cho et al. (2014b)",
     )
 
 
-PYRAMID_ONLY = ("grconv_annotations", "grconv_annotation_height", "checkpoint_levels")
-DILATED_ONLY = (
-    "grconv_dilated_annotations",
-    "grconv_dilated_summary",
-    "grconv_dilated_positions",
-    "grconv_dilated_weights",
-    "grconv_dilated_biases",
-)
+PYRAMID_ONLY = ("grconv_activation", "grconv_annotations", "grconv_annotation_height")
+DILATED_ONLY = ("grconv_dilated_summary", "grconv_dilated_positions", "grconv_dilated_weights")
 
 
 @register_model("grconv_encoder", dataclass=GRConvEncoderConfig)
@@ -144,33 +118,20 @@ def build_dilated(config: GRConvEncoderConfig) -> DilatedGRConvEncoder:
             "use --initialization default"
         )
     check_defaults(config, PYRAMID_ONLY, "is for the pyramid of grconv_encoder: it does not work with --grconv-dilated")
-    if str(config.decoder_attention) == "none" and str(config.grconv_dilated_summary) == "roots":
-        check_defaults(
-            config,
-            DILATED_ONLY[:1],
-            "with --decoder-attention none is never read: use attention, or --grconv-dilated-summary max",
-        )
-    sets = max(config.grconv_dilated_weights, config.grconv_dilated_biases)
-    if 0 < config.grconv_height < sets:
+    if 0 < config.grconv_height < config.grconv_dilated_weights:
         # No error: a model that was trained so can be loaded.
         logger.warning(
-            "--grconv-height %d never reads the weights of higher levels: --grconv-dilated-weights and "
-            "--grconv-dilated-biases of %d make the model larger, and nothing else",
-            *(config.grconv_height, sets),
+            "--grconv-height %d never reads the weights of higher levels: --grconv-dilated-weights %d makes the model "
+            "larger, and nothing else",
+            *(config.grconv_height, config.grconv_dilated_weights),
         )
     return DilatedGRConvEncoder(
         config.encoder_embed_dim,
         config.encoder_hidden_size,
-        annotations=str(config.grconv_dilated_annotations),
         summary=str(config.grconv_dilated_summary),
         height=config.grconv_height,
         positions=config.grconv_dilated_positions,
-        merges=Merges(
-            activation=str(config.grconv_activation),
-            unit_gates=config.grconv_unit_gates,
-            weight_sets=config.grconv_dilated_weights,
-            bias_sets=config.grconv_dilated_biases,
-        ),
+        weight_sets=config.grconv_dilated_weights,
         backend=str(config.kernel_backend),
     )
 
@@ -203,7 +164,5 @@ def build_pyramid(config: GRConvEncoderConfig) -> GRConvEncoder:
         activation=str(config.grconv_activation),
         height=config.grconv_height,
         annotation_height=annotation_height,
-        unit_gates=config.grconv_unit_gates,
-        checkpoint_levels=config.checkpoint_levels,
         backend=str(config.kernel_backend),
     )

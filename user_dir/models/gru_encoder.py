@@ -28,11 +28,6 @@ class GRUEncoderConfig(EncoderDecoderConfig):
         "L: GRU cells in a row within each time step of an encoder layer, in each direction, the first with the input, "
         "the others with the previous cell's state alone (Miceli Barone et al. 2017, section 2.2; Pascanu et al. 2014)",
     )
-    encoder_cell_layer_norm: bool = option(
-        False,
-        "layer norm inside the cells of each encoder layer: of the input's products and of the state's, separately, "
-        "both gates together and the candidate by itself (Ba et al. 2016; Sennrich et al. 2017)",
-    )
     encoder_summary: ENCODER_SUMMARY_CHOICES = option(
         "both",
         "the states that form the summary: the last of 'both' directions, the 'forward' one (Cho et al. 2014), or the "

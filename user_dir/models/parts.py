@@ -94,8 +94,7 @@ def gru_variant(cfg: EncoderDecoderConfig, side: str) -> GRUVariant:
         ValueError: if a value makes no sense, if the published initialization does not cover such a layer, or if the
             kernels that are asked for do not.
     """
-    transition_depth = getattr(cfg, f"{side}_transition_depth")
-    layer_norm, cell_layer_norm = getattr(cfg, f"{side}_layer_norm"), getattr(cfg, f"{side}_cell_layer_norm")
+    transition_depth, layer_norm = getattr(cfg, f"{side}_transition_depth"), getattr(cfg, f"{side}_layer_norm")
     if cfg.gru_rank < 0:
         raise ValueError(f"--gru-rank must be 0 (whole matrices) or more, not {cfg.gru_rank}")
     if cfg.skip_time < 0 or cfg.skip_time == 1:
@@ -106,11 +105,10 @@ def gru_variant(cfg: EncoderDecoderConfig, side: str) -> GRUVariant:
         raise ValueError("--recurrent-dropout drops numbers of whole matrices: it does not work with --gru-rank")
     without_kernels = {
         f"--{side}-transition-depth": transition_depth > 1,
-        f"--{side}-cell-layer-norm": cell_layer_norm,
+        "--skip-time": cfg.skip_time,
     }
     unpublished = {
         "--gru-rank": cfg.gru_rank,
-        "--skip-time": cfg.skip_time,
         f"--{side}-layer-norm": layer_norm,
         **without_kernels,
     }
@@ -130,7 +128,6 @@ def gru_variant(cfg: EncoderDecoderConfig, side: str) -> GRUVariant:
         layer_norm=layer_norm,
         recurrent_dropout=cfg.recurrent_dropout,
         transition_depth=transition_depth,
-        cell_layer_norm=cell_layer_norm,
     )
 
 

@@ -45,21 +45,15 @@ def reason_unsupported(model: nn.Module) -> str | None:
         "the model is not on the CPU": weight.device.type != "cpu",
         f"the model's numbers are {weight.dtype}": weight.dtype not in NATIVE_FORMATS,
         "the decoder has more than one layer": bool(layer.upper),
-        "the decoder's attention has several heads": _heads(layer.first) > 1,
         "the decoder has self-attention": layer.self_attention is not None,
         "the decoder skips in time": bool(variant.time_skip),
         "the decoder adds a layer's input to its output": variant.input_skip,
         "the decoder has a deep transition": variant.transition_depth > 1,
-        "the decoder has layer norm in its cells": variant.cell_layer_norm,
         "the softmax is adaptive": model.decoder.output_projection is None,
         "the model is quantized": len(_linear_layers(model.decoder)) != len(_readout_and_output(model.decoder)),
         "dropout is retained": any(part.retained for part in model.modules() if isinstance(part, Dropout)),
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
-
-
-def _heads(first: nn.Module) -> int:
-    return first.attention.heads if isinstance(first, AttentiveGRU) else 1
 
 
 def _readout_and_output(decoder: Decoder) -> list[nn.Module]:

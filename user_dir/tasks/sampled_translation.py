@@ -1,12 +1,11 @@
 """``sampled_translation``: fairseq's translation task with subwords that are drawn anew in each epoch."""
 
+import functools
 import logging
 import math
 import random
-import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +22,6 @@ from ..models.encoder_decoder import check_alignments
 from .published_translation import refuse_validation
 
 logger = logging.getLogger(__name__)
-
-#: A byte of a character that a SentencePiece model has no piece for.
-BYTE = re.compile("<0x[0-9A-F]{2}>")
 
 
 class SubwordSampler(ABC):
@@ -139,44 +135,50 @@ class BPEDropout(SubwordSampler):
             random.setstate(state)
 
 
-class SentencePieceSampling(SubwordSampler):
-    """Draws one of the possible segmentations: Kudo (2018), "Subword Regularization".
+#: How many segmentations of a word there are to draw from: Kudo (2018), section 4.2, takes the 64 best of a sentence.
+SEGMENTATIONS = 64
 
-    It is drawn here, of what the dictionary has, since no seed makes SentencePiece's own generator repeat in another
-    process what it drew in one.
+
+class SentencePieceSampling(SubwordSampler):
+    """Draws one of the best segmentations of each word: Kudo (2018), "Subword Regularization", section 3.3.
+
+    SentencePiece lists them. The drawing is done here, since no seed makes the library's own generator repeat in one
+    process what it drew in another.
 
     Args:
-        model: SentencePiece's file, ``unigram`` or ``bpe``.
-        dropout: for ``unigram``, the exponent of a segmentation's probability; for ``bpe``, the probability of leaving
-            out a merge.
+        model: SentencePiece's file, a ``unigram`` model; no other lists segmentations.
+        alpha: the exponent of a segmentation's probability.
         dictionary: what a model reads or writes.
+
+    Raises:
+        ValueError: if the model is another, or if its pieces reach over words.
     """
 
-    def __init__(self, model: Path, dropout: float, dictionary: Dictionary) -> None:
+    def __init__(self, model: Path, alpha: float, dictionary: Dictionary) -> None:
         from sentencepiece import SentencePieceProcessor
 
         super().__init__(dictionary)
-        self._dropout = dropout
-        loaded = SentencePieceProcessor(model_file=str(model))
-        self._is_unigram = has_probabilities(loaded)
-        scores = {
-            loaded.id_to_piece(number): loaded.get_score(number)
-            for number in range(loaded.vocab_size())
-            if not (loaded.is_control(number) or loaded.is_unknown(number) or loaded.is_unused(number))
+        self._alpha = alpha
+        self._model = SentencePieceProcessor(model_file=str(model))
+        try:
+            self._model.nbest_encode("a", nbest_size=1)
+        except RuntimeError:
+            raise ValueError(
+                f"--sample-subwords: {model} is no unigram model, which alone has several segmentations of a word: "
+                "for BPE, give subword-nmt's codes"
+            ) from None
+        # Symbols that are kept whole have no score, and characters in bytes are not text.
+        self._pieces = {
+            self._model.id_to_piece(number)
+            for number in range(self._model.vocab_size())
+            if self._model.get_score(number) and not self._model.is_byte(number)
         }
-        kept = {piece for piece in scores if BYTE.fullmatch(piece)}
-        kept |= {
-            piece for piece, score in scores.items() if not score and (self._is_unigram or stays_whole(loaded, piece))
-        }
-        self._scores = {piece: score for piece, score in scores.items() if piece not in kept}
-        if across := next((piece for piece in self._scores if "▁" in piece[1:] and piece.strip("▁")), None):
+        if across := next((piece for piece in self._pieces if "▁" in piece[1:] and piece.strip("▁")), None):
             raise ValueError(
                 f"--sample-subwords: {model} has pieces that end in a space or reach over one ({across}), which cannot "
                 "be sampled here: learn a model with SentencePiece's defaults"
             )
-        self._longest = max(map(len, self._scores), default=0)
-        # Whether a model reads "a" as "▁a".
-        self._mark = "▁" * loaded.encode("a", out_type=str)[0].startswith("▁")
+        self._segmentations = functools.cache(self._list_segmentations)
 
     def join(self, subwords: list[str]) -> str:
         return "".join(subwords).replace("▁", " ").strip()
@@ -190,86 +192,18 @@ class SentencePieceSampling(SubwordSampler):
         Such are characters in bytes, a symbol that the model was told to keep whole, and what was put into the text
         after it was split, such as a tag of a language.
         """
-        return not self._scores.keys() >= set(word)
+        return not self._pieces >= set(word)
 
     def split(self, text: str, seed: int) -> list[str]:
         generator = random.Random(seed)
-        draw = self._draw_path if self._is_unigram else self._merge
-        # No piece reaches over a space.
-        words = re.findall("▁?[^▁]+|▁", self._mark + text.replace(" ", "▁"))
-        return [piece for word in words for piece in draw(word, generator)]
+        return [piece for word in text.split() for piece in generator.choices(*self._segmentations(word))[0]]
 
-    def _draw_path(self, word: str, generator: random.Random) -> list[str]:
-        """One segmentation of those into pieces of the dictionary, with a probability of its own to the power alpha.
-
-        Kudo (2018), section 3.3: sums forward, draws backward. The word itself if it has none.
-        """
-        # Of each place, the pieces that end there: where they begin, and the mass of all segmentations with them.
-        ways: list[list[tuple[int, float]]] = [[]]
-        masses = [0.0]
-        for end in range(1, len(word) + 1):
-            found = []
-            for start in range(max(0, end - self._longest), end):
-                piece = word[start:end]
-                if piece in self._scores and piece in self._dictionary and masses[start] > -math.inf:
-                    found.append((start, masses[start] + self._dropout * self._scores[piece]))
-            ways.append(found)
-            masses.append(log_sum([mass for _, mass in found]))
-        if not ways[-1]:
-            return [word]
-        pieces, end = [], len(word)
-        while end:
-            starts, logs = zip(*ways[end])
-            (start,) = generator.choices(starts, [math.exp(mass - masses[end]) for mass in logs])
-            pieces.append(word[start:end])
-            end = start
-        return pieces[::-1]
-
-    def _merge(self, word: str, generator: random.Random) -> list[str]:
-        """Merges the pair with the best score, each time without those that chance leaves out.
-
-        Provilkov et al. (2020), algorithm 1. What the dictionary lacks is split into what it was merged of.
-        """
-        parts: dict[str, tuple[str, str]] = {}
-        pieces = list(word)
-        while True:
-            pairs = [
-                (self._scores[left + right], -place)
-                for place, (left, right) in enumerate(pairwise(pieces))
-                if left + right in self._scores and generator.random() >= self._dropout
-            ]
-            if not pairs:
-                break
-            place = -max(pairs)[1]
-            pair = pieces[place], pieces[place + 1]
-            parts["".join(pair)] = pair
-            pieces[place : place + 2] = ["".join(pair)]
-        return [piece for merged in pieces for piece in self._divide(merged, parts)]
-
-    def _divide(self, piece: str, parts: dict[str, tuple[str, str]]) -> list[str]:
-        if piece in self._dictionary or piece not in parts:
-            return [piece]
-        return [one for part in parts[piece] for one in self._divide(part, parts)]
-
-
-def log_sum(logarithms: list[float]) -> float:
-    """The logarithm of a sum, from logarithms; minus infinity of none."""
-    highest = max(logarithms, default=-math.inf)
-    return highest + math.log(sum(math.exp(one - highest) for one in logarithms)) if logarithms else highest
-
-
-def has_probabilities(model: Any) -> bool:
-    """Whether a SentencePieceProcessor holds a ``unigram`` model; others cannot list the n best segmentations."""
-    try:
-        model.nbest_encode("a", nbest_size=1)
-    except RuntimeError:
-        return False
-    return True
-
-
-def stays_whole(model: Any, piece: str) -> bool:
-    """Whether a ``bpe`` model has the piece even if all merges are left out."""
-    return piece in model.encode(piece, out_type=str, enable_sampling=True, alpha=1.0, nbest_size=-1)
+    def _list_segmentations(self, word: str) -> tuple[list[list[str]], list[float]]:
+        """Those of a word whose pieces are in the dictionary, if there are any, and their weights."""
+        found = self._model.nbest_encode(word, nbest_size=SEGMENTATIONS, out_type=str)
+        known = [pieces for pieces in found if all(piece in self._dictionary for piece in pieces)] or found
+        scores = [sum(self._model.get_score(self._model.piece_to_id(piece)) for piece in pieces) for pieces in known]
+        return known, [math.exp(self._alpha * (score - scores[0])) for score in scores]
 
 
 def load_sampler(path: Path, dropout: float, dictionary: Dictionary) -> SubwordSampler:
@@ -335,7 +269,7 @@ class SampledTranslationConfig(TranslationConfig):
         default="",
         metadata={
             "help": "split the training text anew in each epoch with this file: subword-nmt's codes (Provilkov et al. "
-            "2020) or a SentencePiece model (Kudo 2018); two files, source first, are separated by a comma"
+            "2020) or a SentencePiece model, unigram (Kudo 2018); two files, source first, are separated by a comma"
         },
     )
     subword_dropout: float = field(

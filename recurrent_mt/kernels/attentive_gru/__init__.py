@@ -8,7 +8,6 @@ from torch import Tensor
 
 from ..backend import choose, resolve
 from ..matrix import as_matrix, check_shape, precision
-from ..previous_state import check_initial
 from . import backends, reference
 from .interface import AttentiveGRUWeights, Memory
 
@@ -60,7 +59,6 @@ def attentive_gru(
     weights: AttentiveGRUWeights,
     *,
     counts: Sequence[int],
-    time_gate: Tensor | None = None,
     backend: str = "packed",
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Runs a GRU over packed rows whose every step first reads a context from the memory.
@@ -74,16 +72,12 @@ def attentive_gru(
     A.1.2 and A.2.2, where k_j = U_a h_j. Dot-product scores: Luong et al. (2015), eq. (8), where k_j = h_j ("dot") or
     a projection of it ("general"), but with the state before the update as the query. z keeps the old state.
 
-    With a gate over time, what enters a step instead of s, including the attention's query, is g ⊙ s_{t−1} + (1 − g) ⊙
-    s_{t−K}; see :mod:`recurrent_mt.kernels.previous_state`.
-
     Args:
         inputs: (N, 3H) the inputs' products with their weights, biases included, for [reset, update, candidate].
-        initial: (B, H) the first states, in packed order; with a gate over time (B, K, H), oldest first.
+        initial: (B, H) the first states, in packed order.
         memory: at least as many sources as targets, in packed order.
         weights: with ``score`` None, attention is the dot product.
         counts: targets running at each position, as in :class:`~recurrent_mt.kernels.packing.Packing`.
-        time_gate: (H,) g, or None.
         backend: ``native`` (C++, on a CPU), ``packed``, ``reference``, ``fused`` (Triton, on a GPU), or ``auto``, see
             :func:`recurrent_mt.kernels.backend.resolve`.
 
@@ -94,7 +88,7 @@ def attentive_gru(
     Raises:
         ValueError: if the shapes do not fit together, or if the backend is unknown or cannot run here.
     """
-    size = _check(inputs, initial, memory, weights, counts=counts, time_gate=time_gate)
+    size = _check(inputs, initial, memory, weights, counts=counts)
     if not counts:
         sizes = size, memory.values.size(2), memory.keys.size(1)
         no_states, no_contexts, no_attention = (inputs.new_zeros(0, columns) for columns in sizes)
@@ -105,9 +99,9 @@ def attentive_gru(
     with outside_autocast:
         inputs, initial, memory = inputs.to(states), initial.to(states), memory.to(states)
         if backend == "native":  # narrows weights while it copies them
-            return backends.native_attentive_gru(inputs, initial, memory, weights, counts, time_gate, products=products)
+            return backends.native_attentive_gru(inputs, initial, memory, weights, counts, products=products)
         run = choose("attentive_gru", backend, BACKENDS)
-        return run(inputs, initial, memory, weights.to(products), counts, time_gate)
+        return run(inputs, initial, memory, weights.to(products), counts)
 
 
 def _check(
@@ -117,10 +111,9 @@ def _check(
     weights: AttentiveGRUWeights,
     *,
     counts: Sequence[int],
-    time_gate: Tensor | None,
 ) -> int:
     """The width H of the states, if all shapes fit together."""
-    size, width = check_initial(initial, time_gate), memory.keys.size(2)
+    size, width = initial.size(1), memory.keys.size(2)
     shapes = {"gate": (2 * size, size), "candidate": (size, size), "context": (3 * size, memory.values.size(2))}
     for name, shape in shapes.items():
         check_shape(name, getattr(weights, name), shape)

@@ -20,9 +20,9 @@ from torch.nn import functional as F
 
 from ..backend import check_native, check_triton
 from ..graphs import Run, directly, is_worthwhile, rectangle, replayed, rounded
-from ..gru.backends import EAGER, Elementwise, joined, step, step_backward
+from ..gru.backends import EAGER, Elementwise, StateGradients, joined, step, step_backward
 from ..matrix import Matrix, pieces, product
-from ..previous_state import PreviousStateBackward, initial_timeline, previous_state
+from ..packing import previous_rows
 from .interface import AttentiveGRUWeights, Memory
 
 
@@ -98,7 +98,6 @@ def packed_attentive_gru(
     memory: Memory,
     weights: AttentiveGRUWeights,
     counts: Sequence[int],
-    time_gate: Tensor | None,
     *,
     parts: Parts | None = None,
     run: Run = directly,
@@ -109,7 +108,7 @@ def packed_attentive_gru(
     """
     factors = [factor for matrix in weights.matrices() for factor in matrix]
     return _PackedAttentiveGRU.apply(
-        inputs, initial, *memory, *factors, weights.query, weights.score, time_gate, tuple(counts), parts or PACKED, run
+        inputs, initial, *memory, *factors, weights.query, weights.score, tuple(counts), parts or PACKED, run
     )
 
 
@@ -132,17 +131,16 @@ class _PackedAttentiveGRU(torch.autograd.Function):
 
 def _forward(inputs: Tensor, initial: Tensor, *rest: Any) -> tuple[Tensor, ...]:
     """States, contexts, and attention, and what the backward pass needs besides: gates, candidates, and r ⊙ s."""
-    time_gate, counts, parts = rest[-3:]
+    counts, parts = rest[-2:]
     memory, weights = Memory(*rest[:3]), _weights(rest[3:11]).for_steps(len(counts))
     gate, candidate, context_weight = weights.matrices()
-    timeline = initial_timeline(initial, time_gate)
-    span = len(timeline)
+    state = initial
     saved, contexts, attentions = [], [], []
     for x in inputs.split(counts):
-        state = previous_state(timeline, x.size(0), time_gate, span)
+        state = state[: x.size(0)]
         context, attention = parts.attention.attend(state, memory, weights)
         saved.append(step(context_weight.add_to(x, context), state, gate, candidate, parts.elementwise))
-        timeline.append(saved[-1][0])
+        state = saved[-1][0]
         contexts.append(context)
         attentions.append(attention)
     states, *kept = map(joined, zip(*saved))
@@ -151,11 +149,12 @@ def _forward(inputs: Tensor, initial: Tensor, *rest: Any) -> tuple[Tensor, ...]:
 
 def _backward(grad_states: Tensor, grad_contexts: Tensor, initial: Tensor, *rest: Any) -> tuple[Tensor | None, ...]:
     """The gradients of the tensors that :func:`_forward` was given."""
-    memory, weights, time_gate, *made = Memory(*rest[:3]), _weights(rest[3:11]), *rest[11:]
+    memory, weights, made = Memory(*rest[:3]), _weights(rest[3:11]), rest[11:]
     states, contexts, attention, gates, candidates, reset_previous, counts, parts = made
     gate, candidate, context_weight = weights.matrices()
     size = states.size(1)
-    walk = PreviousStateBackward(grad_states, states=states, initial=initial, gate=time_gate, counts=counts)
+    previous = previous_rows(states, initial, counts)
+    grads = StateGradients(grad_states, initial, counts)
     attention_backward = parts.attention.backward(memory, weights, attention)
     grad_inputs = grad_states.new_empty(states.size(0), 3 * size)
     grad_contexts = grad_contexts.clone()
@@ -164,8 +163,8 @@ def _backward(grad_states: Tensor, grad_contexts: Tensor, initial: Tensor, *rest
         rows = slice(stop - count, stop)
         stop -= count
         grad_inputs[rows], grad_previous = step_backward(
-            walk.grad_state(position),
-            walk.rows[rows],
+            grads.after[position],
+            previous[rows],
             gates[rows],
             candidates[rows],
             gate_weight=gate,
@@ -173,22 +172,20 @@ def _backward(grad_states: Tensor, grad_contexts: Tensor, initial: Tensor, *rest
             elementwise=parts.elementwise,
         )
         context_weight.add_backward_(grad_contexts[rows], grad_inputs[rows])
-        grad_query_state = attention_backward.step(grad_contexts[rows], walk.rows[rows], rows)
-        walk.add(position, rows, grad_query_state.add_(grad_previous))
-    grad_initial, grad_time_gate = walk.finish()
-    grad_keys, grad_query, grad_score = attention_backward.finish(walk.rows, counts)
+        grad_query_state = attention_backward.step(grad_contexts[rows], previous[rows], rows)
+        grads.add(position, grad_query_state.add_(grad_previous))
+    grad_keys, grad_query, grad_score = attention_backward.finish(previous, counts)
     return (
         grad_inputs,
-        grad_initial,
+        grads.initial,
         grad_keys,
         outer_products(attention, grad_contexts, counts, memory.values),
         None,
-        *gate.gradients(grad_inputs[:, : 2 * size], walk.rows),
+        *gate.gradients(grad_inputs[:, : 2 * size], previous),
         *candidate.gradients(grad_inputs[:, 2 * size :], reset_previous),
         *context_weight.gradients(grad_inputs, contexts),
         grad_query,
         grad_score,
-        grad_time_gate,
     )
 
 
@@ -266,7 +263,6 @@ def native_attentive_gru(
     memory: Memory,
     weights: AttentiveGRUWeights,
     counts: Sequence[int],
-    time_gate: Tensor | None,
     *,
     products: torch.dtype,
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -276,7 +272,7 @@ def native_attentive_gru(
     """
     check_native("attentive_gru", inputs)
     factors = [factor for matrix in weights.matrices() for factor in matrix]
-    tensors = *memory, *factors, weights.query, weights.score, time_gate
+    tensors = *memory, *factors, weights.query, weights.score
     return _NativeAttentiveGRU.apply(inputs, initial[: counts[0]], *tensors, products, tuple(counts))
 
 
@@ -308,7 +304,7 @@ class _NativeAttentiveGRU(torch.autograd.Function):
 
 
 def _arguments(tensors: Sequence[Tensor | None]) -> tuple[Any, ...]:
-    """Initial states and memory; the six factors of the weights in a list; query, score and gate over time."""
+    """Initial states and memory; the six factors of the weights in a list; query and score."""
     return *tensors[:4], list(tensors[4:10]), *tensors[10:]
 
 
@@ -318,7 +314,6 @@ def fused_attentive_gru(
     memory: Memory,
     weights: AttentiveGRUWeights,
     counts: Sequence[int],
-    time_gate: Tensor | None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Computes :func:`recurrent_mt.kernels.attentive_gru.attentive_gru` with Triton kernels.
 
@@ -331,7 +326,7 @@ def fused_attentive_gru(
     # A recording has as many sources as targets.
     recorded = is_worthwhile(inputs, counts) and initial.size(0) == memory.keys.size(0)
     run = recorded_attentive_gru if recorded else packed_attentive_gru
-    return run(inputs, initial, memory, weights, counts, time_gate, parts=Parts(FUSED, FUSED_ATTENTION))
+    return run(inputs, initial, memory, weights, counts, parts=Parts(FUSED, FUSED_ATTENTION))
 
 
 def recorded_attentive_gru(
@@ -340,7 +335,6 @@ def recorded_attentive_gru(
     memory: Memory,
     weights: AttentiveGRUWeights,
     counts: Sequence[int],
-    time_gate: Tensor | None,
     *,
     parts: Parts | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -348,7 +342,7 @@ def recorded_attentive_gru(
     around = rectangle(tuple(counts), initial.size(0), inputs.device)
     width = rounded(memory.keys.size(1), least=4)
     given = around.spread(inputs), around.extend(initial), _extended(memory, around.sentences, width), weights
-    made = packed_attentive_gru(*given, around.counts, time_gate, parts=parts, run=replayed)
+    made = packed_attentive_gru(*given, around.counts, parts=parts, run=replayed)
     states, contexts, attention = map(around.gather, made)
     return states, contexts, attention[:, : memory.keys.size(1)]
 

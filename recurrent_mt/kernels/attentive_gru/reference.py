@@ -28,22 +28,19 @@ def attentive_gru(
     memory: Memory,
     weights: AttentiveGRUWeights,
     counts: Sequence[int],
-    time_gate: Tensor | None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Computes :func:`recurrent_mt.kernels.attentive_gru.attentive_gru` as a loop over the equations."""
     U_rz, U, C = (matrix.whole() for matrix in weights.matrices())
-    size, g = U.size(0), time_gate
-    s = [initial] if g is None else list(initial.unbind(1))
-    K = len(s)
-    contexts, alphas = [], []
+    size, s = U.size(0), initial
+    states, contexts, alphas = [], [], []
     for x in inputs.split(list(counts)):
-        n = x.size(0)
-        p = s[-1][:n] if g is None else g * s[-1][:n] + (1 - g) * s[-K][:n]
-        c, alpha = attend(p, memory, weights)
+        s = s[: x.size(0)]
+        c, alpha = attend(s, memory, weights)
         x = x + c @ C.t()
-        r, z = torch.sigmoid(x[:, : 2 * size] + p @ U_rz.t()).chunk(2, dim=1)
-        candidate = torch.tanh(x[:, 2 * size :] + (r * p) @ U.t())
-        s.append(z * p + (1 - z) * candidate)
+        r, z = torch.sigmoid(x[:, : 2 * size] + s @ U_rz.t()).chunk(2, dim=1)
+        candidate = torch.tanh(x[:, 2 * size :] + (r * s) @ U.t())
+        s = z * s + (1 - z) * candidate
+        states.append(s)
         contexts.append(c)
         alphas.append(alpha)
-    return torch.cat(s[K:]), torch.cat(contexts), torch.cat(alphas).detach()
+    return torch.cat(states), torch.cat(contexts), torch.cat(alphas).detach()

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from torch import Tensor
 
 from ..backend import choose, resolve
-from ..grconv import ACTIVATIONS
 from ..matrix import precision
 from . import backends, reference
 from .interface import DilatedGRConvOutput, DilatedGRConvWeights, count_levels
@@ -28,7 +27,6 @@ def dilated_grconv(
     *,
     counts: Sequence[int],
     height: int = 0,
-    activation: str = "tanh",
     backend: str = "packed",
 ) -> DilatedGRConvOutput:
     """Merges spans that end at the same word with those before them, level by level, until all words are merged.
@@ -36,7 +34,7 @@ def dilated_grconv(
     On level t, from 1 to ⌈log₂ n⌉, the node at word j joins l, the node at word j − 2^(t−1) of the level below, with r,
     the one at j::
 
-        h̃ = φ(W^l l + W^r r + b)    [w_c w_l w_r] = softmax(G^l l + G^r r + b_G)    h = w_c h̃ + w_l l + w_r r
+        h̃ = tanh(W^l l + W^r r + b)    [w_c w_l w_r] = softmax(G^l l + G^r r + b_G)    h = w_c h̃ + w_l l + w_r r
 
     A node whose left child would be before the sentence stays what it is. So spans double and never overlap, a word
     passes ⌈log₂ n⌉ merges at most, and the highest node at word j has merged words 0 to j, each once. The merge is that
@@ -51,17 +49,14 @@ def dilated_grconv(
         counts: sentences running at each position, as in :class:`~recurrent_mt.kernels.packing.Packing`.
         height: K, the last level, so that the highest node at word j has merged the last 2^K words up to it, for a cost
             of K nodes a word at most; 0: the level that has merged all words.
-        activation: φ, one of :data:`~recurrent_mt.kernels.grconv.ACTIVATIONS`.
         backend: ``native`` (C++, on a CPU), ``packed``, ``reference``, ``fused`` (Triton, on a GPU), or ``auto``, see
             :func:`recurrent_mt.kernels.backend.resolve`.
 
     Raises:
-        ValueError: if shapes do not fit together, if the height is negative, or if activation or backend is unknown or
-            cannot run here.
+        ValueError: if shapes do not fit together, if the height is negative, or if the backend is unknown or cannot run
+            here.
     """
     weights.check(leaves.size(1))
-    if activation not in ACTIVATIONS:
-        raise ValueError(f"dilated_grconv has no activation {activation!r}; it has: {', '.join(ACTIVATIONS)}")
     if height < 0:
         raise ValueError(f"the height of a dilated_grconv must be 0 (all words merged) or more, not {height}")
     if leaves.size(0) != sum(counts):
@@ -74,6 +69,6 @@ def dilated_grconv(
     with outside_autocast:
         leaves = leaves.to(states)
         if backend == "native":  # narrows weights while it copies them
-            return backends.native_dilated_grconv(leaves, weights, counts, height, activation, products=products)
+            return backends.native_dilated_grconv(leaves, weights, counts, height, products=products)
         run = choose("dilated_grconv", backend, BACKENDS)
-        return run(leaves, weights.to(products), counts, height, activation)
+        return run(leaves, weights.to(products), counts, height)

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from ..backend import check_native, check_triton
-from ..grconv.level import Level, LevelWeights, PackedLevel, PyramidLayout, mean_gates
+from ..grconv.level import Level, LevelWeights, PackedLevel, PyramidLayout
 from ..packing import rows_but_last
 from .interface import DilatedGRConvOutput, DilatedGRConvWeights, count_levels, last_rows, own_set
 
@@ -25,7 +25,6 @@ def packed_dilated_grconv(
     weights: DilatedGRConvWeights,
     counts: Sequence[int],
     height: int,
-    activation: str,
     *,
     level: type[Level] = PackedLevel,
 ) -> DilatedGRConvOutput:
@@ -33,13 +32,13 @@ def packed_dilated_grconv(
 
     ``level`` is how one level is computed.
     """
-    plan = _Plan(tuple(counts), count_levels(counts, height), activation, level)
+    plan = _Plan(tuple(counts), count_levels(counts, height), level)
     nodes, sums, gates = _PackedDilatedGRConv.apply(leaves, *stacked(weights, plan.levels), plan)
     return DilatedGRConvOutput(nodes, sums, nodes.index_select(0, last_rows(counts, nodes.device)), gates)
 
 
 def stacked(weights: DilatedGRConvWeights, levels: int) -> tuple[Tensor, Tensor]:
-    """What the levels use, candidate above gates: matrices (L, 2, H + G, H), left and right; biases (L', H + G)."""
+    """What the levels use, candidate above gates: matrices (L, 2, H + 3, H), left and right; biases (L, H + 3)."""
     used = max(1, levels)
     # No slice that is the whole: its gradient would be copied.
     W_l, W_r, b, G_l, G_r, b_G = (sets if sets.size(0) <= used else sets[:used] for sets in weights)
@@ -52,8 +51,8 @@ class Dilation(PyramidLayout):
     The words that have as many before them come last in packed order, and no node changes for the others.
     """
 
-    def __init__(self, counts: Sequence[int], device: torch.device, activation: str = "tanh") -> None:
-        super().__init__(counts, device, activation)
+    def __init__(self, counts: Sequence[int], device: torch.device) -> None:
+        super().__init__(counts, device)
         self._left_of: dict[int, Tensor] = {}
         self._parents_of: dict[int, Tensor] = {}
 
@@ -85,28 +84,27 @@ class Dilation(PyramidLayout):
 
 
 @functools.lru_cache(maxsize=2)  # both directions have the same, and so has the backward pass
-def dilation(counts: tuple[int, ...], device: torch.device, activation: str) -> Dilation:
+def dilation(counts: tuple[int, ...], device: torch.device) -> Dilation:
     """Where the nodes of a batch are."""
-    return Dilation(counts, device, activation)
+    return Dilation(counts, device)
 
 
 class _Plan(NamedTuple):
     counts: tuple[int, ...]
     levels: int
-    activation: str
     level: type[Level]
 
 
 class _PackedDilatedGRConv(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, leaves: Tensor, both: Tensor, bias: Tensor, plan: _Plan) -> tuple[Tensor, Tensor, Tensor]:
-        layout = dilation(plan.counts, leaves.device, plan.activation)
+        layout = dilation(plan.counts, leaves.device)
         nodes, sums, kept, shown = leaves, leaves.clone(), [], [leaves.new_zeros(0, 3)]
         for number in range(1, plan.levels + 1):
             weights = plan.level.prepare(_weights_of(number, both, bias))
             candidate, w, new = plan.level(layout, number, nodes).grow(weights)
             kept += [nodes, candidate, w]
-            shown.append(mean_gates(w))
+            shown.append(w)
             first = layout.first(number)
             nodes = torch.cat([nodes[:first], new])
             sums[first:] += new
@@ -137,7 +135,8 @@ class _PackedDilatedGRConv(torch.autograd.Function):
 
 def _weights_of(level: int, both: Tensor, bias: Tensor) -> LevelWeights:
     """Views of a level's."""
-    return LevelWeights(both[own_set(level, both.size(0))], bias[own_set(level, bias.size(0))])
+    own = own_set(level, both.size(0))
+    return LevelWeights(both[own], bias[own])
 
 
 def native_dilated_grconv(
@@ -145,7 +144,6 @@ def native_dilated_grconv(
     weights: DilatedGRConvWeights,
     counts: Sequence[int],
     height: int,
-    activation: str,
     *,
     products: torch.dtype,
 ) -> DilatedGRConvOutput:
@@ -154,7 +152,7 @@ def native_dilated_grconv(
     ``products`` is the format of products.
     """
     check_native("dilated_grconv", leaves)
-    given = tuple(counts), height, activation == "tanh", products
+    given = tuple(counts), height, products
     both, bias = stacked(weights, count_levels(counts, height))
     return DilatedGRConvOutput(*_NativeDilatedGRConv.apply(leaves, both, bias, *given))
 
@@ -165,24 +163,24 @@ class _NativeDilatedGRConv(torch.autograd.Function):
         operation = torch.ops.recurrent_mt.dilated_grconv
         nodes, sums, summaries, candidates, gates, kept = operation(leaves, matrices, bias, *given)
         ctx.save_for_backward(leaves, matrices, bias, nodes, candidates, gates, kept)
-        ctx.given, shown = given, mean_gates(gates)
-        ctx.mark_non_differentiable(shown)
+        ctx.given = given
+        ctx.mark_non_differentiable(gates)
         ctx.set_materialize_grads(False)
-        return nodes, sums, summaries, shown
+        return nodes, sums, summaries, gates
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
         leaves, matrices, bias, *made = ctx.saved_tensors
         operation = torch.ops.recurrent_mt.dilated_grconv_backward
-        return *operation(*grads[:3], leaves, matrices, bias, *ctx.given, *made), None, None, None, None
+        return *operation(*grads[:3], leaves, matrices, bias, *ctx.given, *made), None, None, None
 
 
 def fused_dilated_grconv(
-    leaves: Tensor, weights: DilatedGRConvWeights, counts: Sequence[int], height: int, activation: str
+    leaves: Tensor, weights: DilatedGRConvWeights, counts: Sequence[int], height: int
 ) -> DilatedGRConvOutput:
     """Computes :func:`recurrent_mt.kernels.dilated_grconv.dilated_grconv` with Triton kernels."""
     check_triton("dilated_grconv", leaves)
     from ..grconv.triton_level import FusedLevel
 
-    return packed_dilated_grconv(leaves.contiguous(), weights, counts, height, activation, level=FusedLevel)
+    return packed_dilated_grconv(leaves.contiguous(), weights, counts, height, level=FusedLevel)

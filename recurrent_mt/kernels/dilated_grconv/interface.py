@@ -14,17 +14,16 @@ from ..grconv.interface import GRConvWeights
 class DilatedGRConvWeights(NamedTuple):
     """Sets of weights, one for each of the lowest levels; every level above the last set's shares it.
 
-    One set, L = 1, is shared by all levels, as in Cho et al. (2014b). There may be more sets of biases than of
-    matrices, or fewer. G is 3, or 3H with gates for each unit, in the order of
+    One set, L = 1, is shared by all levels, as in Cho et al. (2014b). Gates have the order of
     :class:`~recurrent_mt.kernels.grconv.GRConvWeights`.
 
     Attributes:
         left: (L, H, H) W^l, from the left child to the candidate.
         right: (L, H, H) W^r, from the right child to the candidate.
-        bias: (L', H) b.
-        gate_left: (L, G, H) G^l, from the left child to the gates.
-        gate_right: (L, G, H) G^r, from the right child to the gates.
-        gate_bias: (L', G) b_G.
+        bias: (L, H) b.
+        gate_left: (L, 3, H) G^l, from the left child to the gates.
+        gate_right: (L, 3, H) G^r, from the right child to the gates.
+        gate_bias: (L, 3) b_G.
     """
 
     left: Tensor
@@ -49,10 +48,10 @@ class DilatedGRConvWeights(NamedTuple):
         Raises:
             ValueError: naming the weight.
         """
-        matrices, biases = self.left.size(0), self.bias.size(0)
-        for name, sets, expected in zip(self._fields, self, (matrices, matrices, biases, matrices, matrices, biases)):
-            if not 0 < sets.size(0) == expected:
-                raise ValueError(f"the weight {name!r} must have {max(1, expected)} sets, not {sets.size(0)}")
+        expected = max(1, self.left.size(0))
+        for name, sets in zip(self._fields, self):
+            if sets.size(0) != expected:
+                raise ValueError(f"the weight {name!r} must have {expected} sets, not {sets.size(0)}")
         self.level(1).check(size)
 
 
@@ -77,8 +76,7 @@ class DilatedGRConvOutput(NamedTuple):
         summaries: (``counts[0]``, H) in packed order: the highest node of each sentence's last word: its
             root, if the height allows one.
         gates: (M, 3) [new, left, right] of every node, level by level, and within a level packed like the words that
-            have one: on level t, those with at least 2^(t−1) before them. If each unit has its own, their means over
-            the units. They carry no gradient.
+            have one: on level t, those with at least 2^(t−1) before them. They carry no gradient.
     """
 
     nodes: Tensor

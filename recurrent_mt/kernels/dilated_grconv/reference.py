@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from ..grconv.reference import PHI, in_packed_order, merge
+from ..grconv.reference import in_packed_order, merge
 from .interface import DilatedGRConvOutput, DilatedGRConvWeights
 
 
 def dilated_grconv(
-    leaves: Tensor, weights: DilatedGRConvWeights, counts: Sequence[int], height: int, activation: str
+    leaves: Tensor, weights: DilatedGRConvWeights, counts: Sequence[int], height: int
 ) -> DilatedGRConvOutput:
     """Computes :func:`recurrent_mt.kernels.dilated_grconv.dilated_grconv` as a loop."""
     positions = leaves.split(list(counts))
@@ -21,11 +21,11 @@ def dilated_grconv(
         h = torch.stack([rows[sentence] for rows in positions if rows.size(0) > sentence])  # (n, H)
         total, level, distance = h, 1, 1
         while distance < h.size(0) and level <= (height or level):
-            new, w = merge(h[:-distance], h[distance:], weights.level(level), PHI[activation])
+            new, w = merge(h[:-distance], h[distance:], weights.level(level), torch.tanh)
             total = torch.cat([total[:distance], total[distance:] + new])
             h = torch.cat([h[:distance], new])
             for position in range(new.size(0)):
-                gates[level, position, sentence] = w[position].detach().mean(dim=1)
+                gates[level, position, sentence] = w[position].detach()
             level, distance = level + 1, 2 * distance
         for position in range(h.size(0)):
             nodes[position, sentence], sums[position, sentence] = h[position], total[position]

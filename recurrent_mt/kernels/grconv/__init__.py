@@ -30,7 +30,6 @@ def grconv(
     activation: str = "tanh",
     height: int = 0,
     annotation_height: int = 0,
-    checkpoint_levels: int = 0,
     backend: str = "packed",
 ) -> GRConvOutput:
     """Merges neighbors, level by level, until one node per sentence is left or the height is reached.
@@ -40,10 +39,8 @@ def grconv(
         h̃ = φ(W^l l + W^r r + b)    [w_c w_l w_r] = softmax(G^l l + G^r r + b_G)    h = w_c h̃ + w_l l + w_r r
 
     Cho et al. (2014b), "On the Properties of Neural Machine Translation: Encoder–Decoder Approaches", section 2.2.
-    The three gates are scalars per node or, depending on the weights' shapes, vectors with a softmax for each unit (the
-    normalized update gates of Chen et al. 2015, "Gated Recursive Neural Network for Chinese Word Segmentation"). The
-    biases come from the released code. A sentence of n leaves has its root on level n − 1 and costs n(n − 1)/2 nodes; a
-    bounded height t costs fewer than t nodes per leaf.
+    The biases come from the released code. A sentence of n leaves has its root on level n − 1 and costs n(n − 1)/2
+    nodes; a bounded height t costs fewer than t nodes per leaf.
 
     Args:
         leaves: (N, H) packed rows.
@@ -52,8 +49,6 @@ def grconv(
         activation: φ, one of :data:`ACTIVATIONS`.
         height: the last level that is computed; 0: up to the root.
         annotation_height: the last level whose nodes are returned; 0: none are.
-        checkpoint_levels: K for all but ``reference``: one in every K levels is kept for the backward pass, and
-            everything else is recomputed, for a third more products; 0: keep everything that takes a product.
         backend: ``native`` (C++, on a CPU), ``packed``, ``reference``, ``fused`` (Triton, on a GPU), or ``auto``, see
             :func:`recurrent_mt.kernels.backend.resolve`.
 
@@ -66,7 +61,7 @@ def grconv(
         raise ValueError(f"grconv has no activation {activation!r}; it has: {', '.join(ACTIVATIONS)}")
     if leaves.size(0) != sum(counts):
         raise ValueError(f"{sum(counts)} leaves are expected, but there are {leaves.size(0)}")
-    levels = Levels(height, annotation_height, checkpoint_levels)
+    levels = Levels(height, annotation_height)
     levels.check()
     if not counts:
         nothing = leaves.new_zeros(0, size)

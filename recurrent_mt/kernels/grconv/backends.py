@@ -6,8 +6,7 @@ products in Triton.
 
 For the backward pass, we keep the candidate and gates of every node, and the nodes of as many levels as fit into a few
 megabytes, or of every √L-th of L levels if that is more. The nodes in between are merged again on the way back, a few
-levels at a time, which takes no matrix product. With checkpoints every K levels, candidates and gates are not kept
-either, and the products are computed again, too.
+levels at a time, which takes no matrix product.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from torch.autograd.function import once_differentiable
 
 from ..backend import check_native, check_triton
 from .interface import GRConvOutput, GRConvWeights, Levels
-from .level import Level, LevelWeights, PackedLevel, PyramidLayout, mean_gates
+from .level import Level, LevelWeights, PackedLevel, PyramidLayout
 
 
 def packed_grconv(
@@ -47,8 +46,7 @@ def packed_grconv(
         activation,
         top,
         returned=min(levels.annotation_height, top),
-        spacing=levels.checkpoint_levels or _spacing(counts, top, leaves),
-        checkpointed=levels.checkpoint_levels > 0,
+        spacing=_spacing(counts, top, leaves),
         # Asked here, as within a Function gradients are always off.
         differentiable=torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (leaves, both, bias)),
         level=level,
@@ -77,7 +75,6 @@ class _Plan(NamedTuple):
         top: the last level.
         returned: the last level whose nodes are returned.
         spacing: the nodes of every so many levels are kept, the leaves among them.
-        checkpointed: whether candidates and gates are recomputed in the backward pass.
         differentiable: whether there may be a backward pass.
         level: how one level is computed.
     """
@@ -87,7 +84,6 @@ class _Plan(NamedTuple):
     top: int
     returned: int
     spacing: int
-    checkpointed: bool
     differentiable: bool
     level: type[Level]
 
@@ -123,23 +119,21 @@ class _GRConv(torch.autograd.Function):
         counts, nodes, pyramid = plan.counts, leaves, PyramidLayout(plan.counts, leaves.device, plan.activation)
         weights = plan.level.prepare(LevelWeights(both, bias))
         summaries = leaves.new_empty(counts[0], leaves.size(1))
-        kept, candidates, gates, shown, returned = [leaves], [], [], [], []
-        keeps_products = plan.differentiable and not plan.checkpointed
+        kept, candidates, gates, returned = [leaves], [], [], []
         for level in range(1, plan.top + 1):
             summaries[counts[level] : counts[level - 1]] = nodes[counts[level] : counts[level - 1]]
             candidate, w, nodes = plan.level(pyramid, level, nodes).grow(weights)
-            shown.append(mean_gates(w))
-            if keeps_products:
+            gates.append(w)
+            if plan.differentiable:
                 candidates.append(candidate)
-                gates.append(w)
             if level in plan.kept_levels():
                 kept.append(nodes)
             if level <= plan.returned:
                 returned.append(nodes)
         summaries[: counts[plan.top]] = _means(nodes, counts[plan.top :])
-        ctx.save_for_backward(both, bias, *kept, *candidates, *gates)
+        ctx.save_for_backward(both, bias, *kept, *candidates, *(gates if plan.differentiable else []))
         ctx.plan, ctx.pyramid = plan, pyramid
-        all_gates = torch.cat(shown) if shown else leaves.new_zeros(0, 3)
+        all_gates = torch.cat(gates) if gates else leaves.new_zeros(0, 3)
         returned_nodes = torch.cat(returned) if returned else leaves.new_zeros(0, leaves.size(1))
         ctx.mark_non_differentiable(*([all_gates] if returned else [all_gates, returned_nodes]))
         return summaries, all_gates, returned_nodes
@@ -175,12 +169,9 @@ def _levels_downward(
         last = min(start + plan.spacing, plan.top)
         for number in range(start + 1, last + 1):
             level = plan.level(pyramid, number, nodes)
-            if plan.checkpointed:
-                candidate, w, nodes = level.grow(weights)
-            else:
-                candidate, w = candidates[number - 1], gates[number - 1]
-                if number < last:
-                    nodes = level.merge(candidate, w)
+            candidate, w = candidates[number - 1], gates[number - 1]
+            if number < last:
+                nodes = level.merge(candidate, w)
             levels.append((number, level, candidate, w))
         while levels:
             yield levels.pop()

@@ -11,15 +11,13 @@ from torch import Tensor
 class GRConvWeights(NamedTuple):
     """The weights that every node of every level shares; gates are ordered [new, left, right].
 
-    G is 3 if a node has three scalar gates, and 3H, in three blocks of H, if each of its units has three.
-
     Attributes:
         left: (H, H) W^l, from the left child to the candidate.
         right: (H, H) W^r, from the right child to the candidate.
         bias: (H,) b.
-        gate_left: (G, H) G^l, from the left child to the gates.
-        gate_right: (G, H) G^r, from the right child to the gates.
-        gate_bias: (G,) b_G.
+        gate_left: (3, H) G^l, from the left child to the gates.
+        gate_right: (3, H) G^r, from the right child to the gates.
+        gate_bias: (3,) b_G.
     """
 
     left: Tensor
@@ -40,8 +38,7 @@ class GRConvWeights(NamedTuple):
         Raises:
             ValueError: naming the weight.
         """
-        gates = 3 * size if self.gate_bias.shape == (3 * size,) else 3
-        shapes = ((size, size), (size, size), (size,), (gates, size), (gates, size), (gates,))
+        shapes = ((size, size), (size, size), (size,), (3, size), (3, size), (3,))
         for name, weight, shape in zip(self._fields, self, shapes):
             if weight.shape != shape:
                 raise ValueError(
@@ -50,11 +47,10 @@ class GRConvWeights(NamedTuple):
 
 
 class Levels(NamedTuple):
-    """Which levels of the pyramid are computed, returned, and kept: the arguments of the same names."""
+    """Which levels of the pyramid are computed and returned: the arguments of the same names."""
 
     height: int = 0
     annotation_height: int = 0
-    checkpoint_levels: int = 0
 
     def check(self) -> None:
         """Rejects levels that do not exist or contradict each other.
@@ -62,11 +58,9 @@ class Levels(NamedTuple):
         Raises:
             ValueError: naming them.
         """
-        height, annotation_height, checkpoint_levels = self
+        height, annotation_height = self
         if min(height, annotation_height) < 0 or 0 < height < annotation_height:
             raise ValueError(f"nodes up to level {annotation_height} are requested from a pyramid of height {height}")
-        if checkpoint_levels < 0:
-            raise ValueError(f"checkpoint_levels must be 0 (none) or more, not {checkpoint_levels}")
 
 
 class GRConvOutput(NamedTuple):
@@ -77,8 +71,7 @@ class GRConvOutput(NamedTuple):
     Attributes:
         summaries: (``counts[0]``, H) in packed order: the roots, or, if the height is bounded, the mean of a sentence's
             nodes on its highest level.
-        gates: (nodes, 3) [new, left, right] of every node; if each unit has its own, their means over the units. They
-            carry no gradient.
+        gates: (nodes, 3) [new, left, right] of every node. They carry no gradient.
         nodes: (M, H) the nodes of levels 1 to ``annotation_height``.
     """
 

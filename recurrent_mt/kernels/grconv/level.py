@@ -20,8 +20,8 @@ class LevelWeights(NamedTuple):
     """The weights of all levels: candidate and gates share one product per child.
 
     Attributes:
-        both: (2, H + G, H) W^l above G^l, then W^r above G^r.
-        bias: (H + G,) b above b_G.
+        both: (2, H + 3, H) W^l above G^l, then W^r above G^r.
+        bias: (H + 3,) b above b_G.
     """
 
     both: Tensor
@@ -29,12 +29,12 @@ class LevelWeights(NamedTuple):
 
     @property
     def left(self) -> Tensor:
-        """(H + G, H), for the left child."""
+        """(H + 3, H), for the left child."""
         return self.both[0]
 
     @property
     def right(self) -> Tensor:
-        """(H + G, H), for the right child."""
+        """(H + 3, H), for the right child."""
         return self.both[1]
 
 
@@ -123,7 +123,7 @@ class Level(Protocol):
         return weights
 
     def grow(self, weights: LevelWeights) -> tuple[Tensor, Tensor, Tensor]:
-        """The candidates (n, H), the gates as returned by :func:`open_gates`, and the nodes (n, H)."""
+        """The candidates (n, H), the gates (n, 3), and the nodes (n, H)."""
 
     def merge(self, candidate: Tensor, gates: Tensor) -> Tensor:
         """The nodes (n, H) once more, without a product."""
@@ -173,16 +173,12 @@ class PackedLevel(Level):
 
 
 def candidate_and_gates(children: Children, weights: LevelWeights, *, is_tanh: bool) -> tuple[Tensor, Tensor]:
-    """The candidates (n, H) and the gates of the nodes; see :func:`open_gates`."""
+    """The candidates (n, H) and the gates (n, 3) of the nodes."""
     size = children.left.size(1)
     pre = add_product(weights.bias, children.left, weights.left.t())
     add_product_(pre, children.right, weights.right.t())
-    gates = open_gates(pre[:, size:])
-    candidate = pre[:, :size]
-    if gates.size(2) > 1:
-        # As a view, it would keep the logits alive, which are large with a gate for each unit.
-        candidate = candidate.contiguous()
-    return candidate.tanh_() if is_tanh else candidate.relu_(), gates
+    candidate, logits = pre[:, :size], pre[:, size:]
+    return candidate.tanh_() if is_tanh else candidate.relu_(), torch.softmax(logits, dim=1)
 
 
 def merge(children: Children, candidate: Tensor, gates: Tensor) -> Tensor:
@@ -190,19 +186,19 @@ def merge(children: Children, candidate: Tensor, gates: Tensor) -> Tensor:
     nodes = torch.empty_like(children.left)
     for piece in pieces(nodes.size(0), nodes.size(1), nodes):
         w, left, right = gates[piece], children.left[piece], children.right[piece]
-        torch.mul(w[:, 0], candidate[piece], out=nodes[piece]).addcmul_(w[:, 1], left).addcmul_(w[:, 2], right)
+        torch.mul(w[:, 0:1], candidate[piece], out=nodes[piece]).addcmul_(w[:, 1:2], left).addcmul_(w[:, 2:3], right)
     return nodes
 
 
 def gradient_before_activation(
     grad: Tensor, children: Children, candidate: Tensor, gates: Tensor, *, is_tanh: bool
 ) -> Tensor:
-    """The gradient (n, H + G) of the pre-activations of candidate and gates, from that of the nodes (n, H)."""
+    """The gradient (n, H + 3) of the pre-activations of candidate and gates, from that of the nodes (n, H)."""
     size = grad.size(1)
-    grad_pre = grad.new_empty(grad.size(0), size + (3 if gates.size(2) == 1 else 3 * size))
+    grad_pre = grad.new_empty(grad.size(0), size + 3)
     for piece in pieces(grad.size(0), size, grad):
         w, values = gates[piece], (candidate[piece], children.left[piece], children.right[piece])
-        grad_candidate = torch.mul(grad[piece], w[:, 0], out=grad_pre[piece, :size])
+        grad_candidate = torch.mul(grad[piece], w[:, 0:1], out=grad_pre[piece, :size])
         if is_tanh:
             torch.ops.aten.tanh_backward(grad_candidate, values[0], grad_input=grad_candidate)
         else:
@@ -218,7 +214,7 @@ def gradient_below(
 
     Args:
         grad: (n, H) of the level's nodes.
-        grad_pre: (n, H + G) as returned by :func:`gradient_before_activation`.
+        grad_pre: (n, H + 3) as returned by :func:`gradient_before_activation`.
         gates: the level's gates.
         weights: the weights of all levels.
         pyramid: where the nodes are.
@@ -227,37 +223,19 @@ def gradient_below(
     first = pyramid.first(level)
     below = grad.new_empty(pyramid.size_below(level), grad.size(1))
     below[:first] = 0
-    add_product_(torch.mul(grad, gates[:, 2], out=below[first:]), grad_pre, weights.right)
-    return below.index_add_(0, pyramid.left(level), add_product_(grad * gates[:, 1], grad_pre, weights.left))
-
-
-def open_gates(logits: Tensor) -> Tensor:
-    """The softmax over [new, left, right]: logits (n, 3) → (n, 3, 1), or logits (n, 3H) → (n, 3, H)."""
-    if logits.size(1) == 3:
-        # A softmax over the last dimension is faster.
-        return torch.softmax(logits, dim=1).unsqueeze(2)
-    return torch.softmax(logits.unflatten(1, (3, -1)), dim=1)
-
-
-def mean_gates(gates: Tensor) -> Tensor:
-    """The gates of a whole node: their means over its units, (n, 3)."""
-    return gates.squeeze(2) if gates.size(2) == 1 else gates.mean(dim=2)
+    add_product_(torch.mul(grad, gates[:, 2:3], out=below[first:]), grad_pre, weights.right)
+    return below.index_add_(0, pyramid.left(level), add_product_(grad * gates[:, 1:2], grad_pre, weights.left))
 
 
 def gates_gradient(grad: Tensor, gates: Tensor, candidate: Tensor, left_nodes: Tensor, right_nodes: Tensor) -> Tensor:
-    """The gradient with respect to the logits: (n, 3) or (n, 3H).
+    """The gradient with respect to the logits (n, 3).
 
     Args:
         grad: (n, H) with respect to the nodes.
-        gates: as returned by :func:`open_gates`.
+        gates: (n, 3).
         candidate: (n, H) what the first gate lets in.
         left_nodes: (n, H) what the second lets in.
         right_nodes: (n, H) what the third lets in.
     """
-    values = (candidate, left_nodes, right_nodes)
-    if gates.size(2) == 1:
-        gates = gates.squeeze(2)
-        grad_gates = torch.stack([(grad * value).sum(dim=1) for value in values], dim=1)
-    else:
-        grad_gates = torch.stack([grad * value for value in values], dim=1)
-    return (gates * (grad_gates - (gates * grad_gates).sum(dim=1, keepdim=True))).flatten(1)
+    grad_gates = torch.stack([(grad * value).sum(dim=1) for value in (candidate, left_nodes, right_nodes)], dim=1)
+    return gates * (grad_gates - (gates * grad_gates).sum(dim=1, keepdim=True))

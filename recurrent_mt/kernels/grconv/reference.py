@@ -16,7 +16,7 @@ PHI = {"tanh": torch.tanh, "relu": torch.relu}
 def grconv(
     leaves: Tensor, weights: GRConvWeights, counts: Sequence[int], activation: str, levels: Levels
 ) -> GRConvOutput:
-    """Computes :func:`recurrent_mt.kernels.grconv.grconv` as a loop; ``checkpoint_levels`` is ignored."""
+    """Computes :func:`recurrent_mt.kernels.grconv.grconv` as a loop."""
     phi, height = PHI[activation], levels.height
     positions = leaves.split(list(counts))
     summaries, gates, nodes = [], {}, {}
@@ -26,7 +26,7 @@ def grconv(
         for level in range(1, (min(height, root) if height else root) + 1):
             h, w = merge(h[:-1], h[1:], weights, phi)
             for position in range(h.size(0)):
-                gates[level, position, sentence] = w[position].detach().mean(dim=1)
+                gates[level, position, sentence] = w[position].detach()
                 if level <= levels.annotation_height:
                     nodes[level, position, sentence] = h[position]
         summaries.append(h.mean(dim=0))  # one node, the root, unless the height is bounded
@@ -40,12 +40,11 @@ def grconv(
 def merge(
     left: Tensor, right: Tensor, weights: GRConvWeights, phi: Callable[[Tensor], Tensor]
 ) -> tuple[Tensor, Tensor]:
-    """The nodes (n, H) of children (n, H), and their gates (n, 3, 1), or (n, 3, H) if each unit has three."""
+    """The nodes (n, H) of children (n, H), and their gates (n, 3)."""
     W_l, W_r, b, G_l, G_r, b_G = weights
     candidate = phi(left @ W_l.t() + right @ W_r.t() + b)
-    logits = left @ G_l.t() + right @ G_r.t() + b_G  # (n, 3), or three per unit: (n, 3H)
-    w = torch.softmax(logits.unflatten(1, (3, -1)), dim=1)
-    return w[:, 0] * candidate + w[:, 1] * left + w[:, 2] * right, w
+    w = torch.softmax(left @ G_l.t() + right @ G_r.t() + b_G, dim=1)
+    return w[:, 0:1] * candidate + w[:, 1:2] * left + w[:, 2:3] * right, w
 
 
 def in_packed_order(rows: Mapping[Any, Tensor], empty: Tensor) -> Tensor:

@@ -248,7 +248,7 @@ class FusedLevel(Level):
         width = self.below.size(1)
         products = product(self.below, weights.both.flatten(0, 1).t()).to(self.below.dtype)
         candidate = torch.empty(self.count, width, dtype=self.below.dtype, device=self.below.device)
-        gates = candidate.new_empty(self.count, 3, (weights.bias.numel() - width) // 3)
+        gates = candidate.new_empty(self.count, 3)
         nodes = self._launch(products, weights.bias, candidate, gates, again=False)
         return candidate, gates, nodes
 
@@ -259,7 +259,7 @@ class FusedLevel(Level):
         nodes, block = torch.empty_like(candidate), blocks(self.below.size(1))
         level_kernel[block.programs(self.count)](
             products, bias, self.below, self.left_leaves, nodes, candidate, gates, self.count, self.before, self.first,
-            WIDTH=self.below.size(1), GATES=gates.size(2), TANH=self.is_tanh, AGAIN=again,
+            WIDTH=self.below.size(1), GATES=1, TANH=self.is_tanh, AGAIN=again,
             ROWS=block.rows, COLUMNS=block.columns, ACCUMULATOR=accumulator(nodes),
         )  # fmt: skip
         return nodes
@@ -273,7 +273,7 @@ class FusedLevel(Level):
         gradient_kernel[block.programs(self.below.size(0))](
             grad.contiguous(), candidate, gates, self.below, self.left_leaves, self.parents, grad_products, grad_below,
             self.below.size(0), self.before, self.parents_before, self.first,
-            WIDTH=self.below.size(1), GATES=gates.size(2), TANH=self.is_tanh,
+            WIDTH=self.below.size(1), GATES=1, TANH=self.is_tanh,
             ROWS=block.rows, COLUMNS=block.columns, ACCUMULATOR=accumulator(grad),
         )  # fmt: skip
         narrow = grad_products.to(both.dtype)

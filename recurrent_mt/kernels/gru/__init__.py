@@ -8,7 +8,6 @@ from torch import Tensor
 
 from ..backend import choose, resolve
 from ..matrix import Matrix, check_shape, precision
-from ..previous_state import check_initial
 from . import backends, reference
 
 BACKENDS: dict[str, Callable[..., Tensor]] = {
@@ -26,7 +25,6 @@ def gru(
     candidate_weight: Tensor | Matrix,
     *,
     counts: Sequence[int],
-    time_gate: Tensor | None = None,
     backend: str = "packed",
 ) -> Tensor:
     """Runs a GRU over packed rows.
@@ -38,16 +36,12 @@ def gru(
     Cho et al. (2014), "Learning Phrase Representations using RNN Encoder–Decoder", eqs. (5)–(8). The reset gate acts
     before the recurrent product; ``torch.nn.GRU`` applies it after, which is a different function.
 
-    With a gate over time, what enters a step instead of h is g ⊙ h_{t−1} + (1 − g) ⊙ h_{t−K}; see
-    :mod:`recurrent_mt.kernels.previous_state`.
-
     Args:
         inputs: (N, 3H) the inputs' products with their weights, biases included, for [reset, update, candidate].
-        initial: (B, H) the first states, in packed order; with a gate over time (B, K, H), oldest first.
+        initial: (B, H) the first states, in packed order.
         gate_weight: (2H, H) U_r above U_z, whole or a product of two matrices.
         candidate_weight: (H, H) U, the same way.
         counts: sentences running at each position, as in :class:`~recurrent_mt.kernels.packing.Packing`.
-        time_gate: (H,) g, or None.
         backend: ``native`` (C++, on a CPU), ``packed``, ``reference``, ``fused`` (Triton, on a GPU), or ``auto``, see
             :func:`recurrent_mt.kernels.backend.resolve`.
 
@@ -57,7 +51,7 @@ def gru(
     Raises:
         ValueError: if the shapes do not fit together, or if the backend is unknown or cannot run here.
     """
-    size = check_initial(initial, time_gate)
+    size = initial.size(1)
     gate = check_shape("gates' recurrent", gate_weight, (2 * size, size))
     candidate = check_shape("candidate's recurrent", candidate_weight, (size, size))
     if inputs.shape != (sum(counts), 3 * size):
@@ -71,6 +65,6 @@ def gru(
     with outside_autocast:
         inputs, initial = inputs.to(states), initial.to(states)
         if backend == "native":  # narrows weights while it copies them
-            return backends.native_gru(inputs, initial, gate, candidate, counts, time_gate, products=products)
+            return backends.native_gru(inputs, initial, gate, candidate, counts, products=products)
         gate, candidate = gate.to(products), candidate.to(products)
-        return choose("gru", backend, BACKENDS)(inputs, initial, gate, candidate, counts, time_gate)
+        return choose("gru", backend, BACKENDS)(inputs, initial, gate, candidate, counts)

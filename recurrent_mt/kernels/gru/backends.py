@@ -16,7 +16,7 @@ from torch.autograd.function import once_differentiable
 from ..backend import check_native, check_triton
 from ..graphs import Run, directly, is_worthwhile, rectangle, replayed
 from ..matrix import Matrix
-from ..previous_state import PreviousStateBackward, initial_timeline, previous_state
+from ..packing import previous_rows
 
 
 class Elementwise:
@@ -58,7 +58,6 @@ def packed_gru(
     gate: Matrix,
     candidate: Matrix,
     counts: Sequence[int],
-    time_gate: Tensor | None,
     *,
     elementwise: Elementwise = EAGER,
     run: Run = directly,
@@ -67,7 +66,7 @@ def packed_gru(
 
     ``elementwise`` is what happens between the matrix products, and ``run`` calls what loops over the steps.
     """
-    return _PackedGRU.apply(inputs, initial, *gate, *candidate, time_gate, tuple(counts), elementwise, run)
+    return _PackedGRU.apply(inputs, initial, *gate, *candidate, tuple(counts), elementwise, run)
 
 
 def step(
@@ -131,6 +130,29 @@ def joined(parts: Sequence[Tensor]) -> Tensor:
     return torch.cat(tuple(parts)) if len(parts) > 1 else parts[0]
 
 
+class StateGradients:
+    """The gradients of a recurrence's states, collected from the last step to the first.
+
+    Args:
+        grad_states: (N, H) packed, those that reach the states from outside the recurrence.
+        initial: (B, H) the first states.
+        counts: as in :class:`~recurrent_mt.kernels.packing.Packing`.
+
+    Attributes:
+        initial: (B, H) those of the first states.
+        after: for each step, those of its states (n, H), complete once all later steps have been added.
+    """
+
+    def __init__(self, grad_states: Tensor, initial: Tensor, counts: Sequence[int]) -> None:
+        self.initial = torch.zeros_like(initial)
+        self.after = grad_states.clone().split(list(counts))
+
+    def add(self, position: int, grad: Tensor) -> None:
+        """Adds the gradient (n, H) of what entered the step at ``position``."""
+        before = self.after[position - 1] if position else self.initial
+        before[: grad.size(0)] += grad
+
+
 class _PackedGRU(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, *given: Any) -> Tensor:
@@ -148,45 +170,42 @@ class _PackedGRU(torch.autograd.Function):
 
 def _forward(inputs: Tensor, initial: Tensor, *rest: Any) -> tuple[Tensor, ...]:
     """The states (N, H), and what the backward pass needs besides them: gates, candidates, and r ⊙ h."""
-    *weights, time_gate, counts, elementwise = rest
+    *weights, counts, elementwise = rest
     gate_weight, candidate_weight = (Matrix(*factors).for_steps(len(counts)) for factors in (weights[:2], weights[2:]))
-    timeline = initial_timeline(initial, time_gate)
-    span, saved = len(timeline), []
+    state, saved = initial, []
     for x in inputs.split(counts):
-        previous = previous_state(timeline, x.size(0), time_gate, span)
-        saved.append(step(x, previous, gate_weight, candidate_weight, elementwise))
-        timeline.append(saved[-1][0])
+        saved.append(step(x, state[: x.size(0)], gate_weight, candidate_weight, elementwise))
+        state = saved[-1][0]
     return tuple(map(joined, zip(*saved)))
 
 
 def _backward(grad_states: Tensor, initial: Tensor, *rest: Any) -> tuple[Tensor | None, ...]:
     """The gradients of the tensors that :func:`_forward` was given."""
-    *weights, time_gate, states, gates, candidates, reset_previous, counts, elementwise = rest
+    *weights, states, gates, candidates, reset_previous, counts, elementwise = rest
     gate_weight, candidate_weight = Matrix(*weights[:2]), Matrix(*weights[2:])
     size = states.size(1)
-    walk = PreviousStateBackward(grad_states, states=states, initial=initial, gate=time_gate, counts=counts)
+    previous = previous_rows(states, initial, counts)
+    grads = StateGradients(grad_states, initial, counts)
     grad_inputs = grad_states.new_empty(states.size(0), 3 * size)
     stop = states.size(0)
     for position, count in reversed(list(enumerate(counts))):
         rows = slice(stop - count, stop)
         stop -= count
         grad_inputs[rows], grad_previous = step_backward(
-            walk.grad_state(position),
-            walk.rows[rows],
+            grads.after[position],
+            previous[rows],
             gates[rows],
             candidates[rows],
             gate_weight=gate_weight,
             candidate_weight=candidate_weight,
             elementwise=elementwise,
         )
-        walk.add(position, rows, grad_previous)
-    grad_initial, grad_time_gate = walk.finish()
+        grads.add(position, grad_previous)
     return (
         grad_inputs,
-        grad_initial,
-        *gate_weight.gradients(grad_inputs[:, : 2 * size], walk.rows),
+        grads.initial,
+        *gate_weight.gradients(grad_inputs[:, : 2 * size], previous),
         *candidate_weight.gradients(grad_inputs[:, 2 * size :], reset_previous),
-        grad_time_gate,
     )
 
 
@@ -196,13 +215,12 @@ def native_gru(
     gate: Matrix,
     candidate: Matrix,
     counts: Sequence[int],
-    time_gate: Tensor | None,
     *,
     products: torch.dtype,
 ) -> Tensor:
     """Computes :func:`recurrent_mt.kernels.gru.gru` in C++; ``products`` is the format of matrix products."""
     check_native("gru", inputs)
-    return _NativeGRU.apply(inputs, initial[: counts[0]], *gate, *candidate, time_gate, products, tuple(counts))
+    return _NativeGRU.apply(inputs, initial[: counts[0]], *gate, *candidate, products, tuple(counts))
 
 
 class _NativeGRU(torch.autograd.Function):
@@ -228,14 +246,13 @@ def fused_gru(
     gate: Matrix,
     candidate: Matrix,
     counts: Sequence[int],
-    time_gate: Tensor | None,
 ) -> Tensor:
     """Computes :func:`recurrent_mt.kernels.gru.gru` with Triton kernels, in CUDA graphs if there are enough steps."""
     check_triton("gru", inputs)
     from .triton_step import FUSED
 
     run = recorded_gru if is_worthwhile(inputs, counts) else packed_gru
-    return run(inputs, initial, gate, candidate, counts, time_gate, elementwise=FUSED)
+    return run(inputs, initial, gate, candidate, counts, elementwise=FUSED)
 
 
 def recorded_gru(
@@ -244,11 +261,10 @@ def recorded_gru(
     gate: Matrix,
     candidate: Matrix,
     counts: Sequence[int],
-    time_gate: Tensor | None,
     *,
     elementwise: Elementwise = EAGER,
 ) -> Tensor:
     """:func:`packed_gru` in CUDA graphs."""
     around = rectangle(tuple(counts), initial.size(0), inputs.device)
-    given = around.spread(inputs), around.extend(initial), gate, candidate, around.counts, time_gate
+    given = around.spread(inputs), around.extend(initial), gate, candidate, around.counts
     return around.gather(packed_gru(*given, elementwise=elementwise, run=replayed))

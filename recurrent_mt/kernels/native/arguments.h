@@ -54,11 +54,10 @@ inline void check_weight(const char* name, const at::Tensor& weight, int64_t row
   TORCH_CHECK_VALUE(weight.scalar_type() == states, name, " must be ", states, ", not ", weight.scalar_type());
 }
 
-/// The width of first states (B, H), or with a skip in time (B, K, H).
+/// The width of first states (B, H).
 inline int64_t width_of(const at::Tensor& initial) {
-  TORCH_CHECK_VALUE(initial.dim() == 2 || (initial.dim() == 3 && initial.size(1) > 0),
-                    "initial must be (B, H) or (B, K, H), not ", initial.sizes());
-  return initial.size(-1);
+  TORCH_CHECK_VALUE(initial.dim() == 2, "initial must be (B, H), not ", initial.sizes());
+  return initial.size(1);
 }
 
 inline void check_counts(at::IntArrayRef counts, int64_t sentences) {

@@ -19,18 +19,16 @@ using OptionalTensors = c10::List<optional<Tensor>>;
 struct Arguments {
   int64_t size;
   std::vector<Position> steps;
-  Tensor initial;  // (K · B, H)
+  Tensor initial;  // (B, H)
   Tensor keys, values, padding;
   Weight gate, candidate, context;
   optional<Weight> query;
-  optional<Tensor> score, time_gate;
-  int64_t span;
+  optional<Tensor> score;
 
   Arguments(const Tensor& first_states, const Tensor& key_rows, const Tensor& value_rows, const Tensor& padding_mask,
             const OptionalTensors& factors, const optional<Tensor>& query_weight, const optional<Tensor>& score_vector,
-            const optional<Tensor>& over_time, at::ScalarType products, at::IntArrayRef counts)
-      : size(width_of(first_states)), steps(positions(counts)), initial(by_moment(first_states)),
-        span(first_states.dim() == 3 ? first_states.size(1) : 1) {
+            at::ScalarType products, at::IntArrayRef counts)
+      : size(width_of(first_states)), steps(positions(counts)), initial(first_states.contiguous()) {
     const auto number = first_states.scalar_type();
     check_counts(counts, first_states.size(0));
     TORCH_CHECK_VALUE(key_rows.dim() == 3 && key_rows.size(0) >= counts[0], "keys must be (B, S, A) with B at least ",
@@ -59,16 +57,10 @@ struct Arguments {
     TORCH_CHECK_VALUE(query.has_value() == score.has_value(), "query_weight and score come together or not at all");
     TORCH_CHECK_VALUE(query || keys.size(2) == size, "keys must be as wide as the states, ", size, ", not ",
                       keys.size(2));
-    time_gate = checked("time_gate", over_time, {size}, number);
   }
 
   int64_t rows() const { return steps.back().first + steps.back().count; }
   int64_t widest() const { return steps.front().count; }
-
-  template <typename T>
-  const T* time_gate_data() const {
-    return time_gate ? time_gate->const_data_ptr<T>() : nullptr;
-  }
 
   template <typename T>
   Memory<T> memory() const {
@@ -87,14 +79,14 @@ Outputs run(const Arguments& given, const Tensor& inputs) {
   Tensor states = rows_by(rows, size), contexts = rows_by(rows, memory.value_size()),
          attention = rows_by(rows, memory.words()), gates = rows_by(rows, 2 * size), candidates = rows_by(rows, size),
          queries = rows_by(given.query ? rows : 0, memory.key_size()), reset_previous = rows_by(widest, size),
-         mixed = rows_by(widest, size), context_products = rows_by(widest, 3 * size);
+         context_products = rows_by(widest, 3 * size);
   const Factors gate = given.gate.forward(), candidate = given.candidate.forward(), context = given.context.forward(),
                 query = given.query ? given.query->forward() : Factors();
-  const Timeline<const T> timeline{rows_of<T>(given.initial), rows_of<T>(states), given.span, &given.steps};
+  const States<const T> in_time{rows_of<T>(given.initial), rows_of<T>(states), &given.steps};
   for (const Position& step : given.steps) {
     const auto part = [&](const Tensor& tensor) { return rows_of<T>(tensor).part(step.first, step.count); };
     const auto first = [&](const Tensor& tensor) { return rows_of<T>(tensor).part(0, step.count); };
-    const auto previous = entering<T>(timeline, step, given.time_gate_data<T>(), rows_of<T>(mixed));
+    const auto previous = in_time.entering(step);
     if (given.query) query.multiply<T>(previous, part(queries));
     memory.attend(given.query ? Rows<const T>(part(queries)) : previous, part(attention), part(contexts));
     context.multiply<T>(part(contexts), first(context_products));
@@ -120,15 +112,15 @@ OptionalTensors listed(std::initializer_list<Tensor> tensors) {
 }
 
 template <typename T>
-OptionalTensors run_backward(const Arguments& given, const Tensor& first_states, const Tensor& grad_states,
-                             const Tensor& grad_from_contexts, const Kept& kept) {
+OptionalTensors run_backward(const Arguments& given, const Tensor& grad_states, const Tensor& grad_from_contexts,
+                             const Kept& kept) {
   const auto number = number_of<T>();
   const int64_t size = given.size, rows = given.rows(), widest = given.widest();
   const Memory<T> memory = given.memory<T>();
   const bool additive = given.query.has_value();
   const auto rows_by = [&](int64_t count, int64_t columns) { return uninitialized({count, columns}, number); };
-  const Timeline<const T> timeline{rows_of<T>(given.initial), rows_of<T>(kept.states), given.span, &given.steps};
-  const Tensor entered = all_entering<T>(timeline, given.time_gate_data<T>());
+  const States<const T> in_time{rows_of<T>(given.initial), rows_of<T>(kept.states), &given.steps};
+  const Tensor entered = all_entering<T>(in_time);
   Tensor grad_inputs = rows_by(rows, 3 * size), reset_previous = rows_by(rows, size),
          grad_reset_previous = rows_by(widest, size), grad_contexts = rows_by(rows, memory.value_size()),
          grad_queries = rows_by(additive ? rows : widest, memory.key_size()),
@@ -138,7 +130,7 @@ OptionalTensors run_backward(const Arguments& given, const Tensor& first_states,
   grad_contexts.copy_(grad_from_contexts);
   const Factors gate = given.gate.backward(), candidate = given.candidate.backward(),
                 context = given.context.backward(), query = additive ? given.query->backward() : Factors();
-  TimelineGradients<T> grads(grad_states, timeline, given.time_gate_data<T>());
+  StateGradients<T> grads(grad_states, in_time);
   for (auto step = given.steps.rbegin(); step != given.steps.rend(); ++step) {
     const auto part = [&](const Tensor& tensor) { return rows_of<T>(tensor).part(step->first, step->count); };
     const auto first = [&](const Tensor& tensor) { return rows_of<T>(tensor).part(0, step->count); };
@@ -159,7 +151,6 @@ OptionalTensors run_backward(const Arguments& given, const Tensor& first_states,
       query.multiply<T>(grad_query, grad_previous, Into::add);
     else
       add<T>(grad_query, grad_previous);
-    grads.pass_on(*step);
   }
   grads.finish();
   if (additive) grad_keys.mul_(*given.score);
@@ -170,17 +161,16 @@ OptionalTensors run_backward(const Arguments& given, const Tensor& first_states,
   const auto [grad_context, grad_context_right] = given.context.gradients<T>(grad_rows, rows_of<T>(kept.contexts));
   const Tensor grad_query =
       additive ? given.query->gradients<T>(rows_of<T>(grad_queries), entered_rows).first : Tensor();
-  return listed({grad_inputs, by_sentence(grads.initial(), first_states), grad_keys, grad_contexts, grad_gate,
-                 grad_gate_right, grad_candidate, grad_candidate_right, grad_context, grad_context_right, grad_query,
-                 additive ? grad_scores.sum(0) : Tensor(), grads.gate(), additive ? Tensor() : grad_energies,
+  return listed({grad_inputs, grads.initial(), grad_keys, grad_contexts, grad_gate, grad_gate_right, grad_candidate,
+                 grad_candidate_right, grad_context, grad_context_right, grad_query,
+                 additive ? grad_scores.sum(0) : Tensor(), additive ? Tensor() : grad_energies,
                  additive ? Tensor() : entered});
 }
 
 Outputs attentive_gru(const Tensor& inputs, const Tensor& initial, const Tensor& keys, const Tensor& values,
                       const Tensor& padding_mask, const OptionalTensors& weights, const optional<Tensor>& query,
-                      const optional<Tensor>& score, const optional<Tensor>& time_gate, at::ScalarType products,
-                      at::IntArrayRef counts) {
-  const Arguments given(initial, keys, values, padding_mask, weights, query, score, time_gate, products, counts);
+                      const optional<Tensor>& score, at::ScalarType products, at::IntArrayRef counts) {
+  const Arguments given(initial, keys, values, padding_mask, weights, query, score, products, counts);
   const Tensor rows = checked("inputs", inputs, {given.rows(), 3 * given.size}, initial.scalar_type());
   return in_format("initial", initial.scalar_type(), [&](auto zero) { return run<decltype(zero)>(given, rows); });
 }
@@ -188,9 +178,9 @@ Outputs attentive_gru(const Tensor& inputs, const Tensor& initial, const Tensor&
 OptionalTensors attentive_gru_backward(const Tensor& grad_states, const Tensor& grad_contexts, const Tensor& initial,
                                        const Tensor& keys, const Tensor& values, const Tensor& padding_mask,
                                        const OptionalTensors& weights, const optional<Tensor>& query,
-                                       const optional<Tensor>& score, const optional<Tensor>& time_gate,
-                                       at::ScalarType products, at::IntArrayRef counts, at::TensorList kept) {
-  const Arguments given(initial, keys, values, padding_mask, weights, query, score, time_gate, products, counts);
+                                       const optional<Tensor>& score, at::ScalarType products, at::IntArrayRef counts,
+                                       at::TensorList kept) {
+  const Arguments given(initial, keys, values, padding_mask, weights, query, score, products, counts);
   TORCH_CHECK_VALUE(kept.size() == 6, "kept must be the six outputs of attentive_gru, not ", kept.size());
   const auto number = initial.scalar_type();
   const auto rows = [&](const char* name, const Tensor& tensor, int64_t columns) {
@@ -204,9 +194,8 @@ OptionalTensors attentive_gru_backward(const Tensor& grad_states, const Tensor& 
                           rows("kept candidates", kept[4], size),
                           given.query ? rows("kept queries", kept[5], given.keys.size(2)) : kept[5]};
   const Tensor states = rows("grad_states", grad_states, size), contexts = rows("grad_contexts", grad_contexts, width);
-  return in_format("initial", number, [&](auto zero) {
-    return run_backward<decltype(zero)>(given, initial, states, contexts, checked_kept);
-  });
+  return in_format("initial", number,
+                   [&](auto zero) { return run_backward<decltype(zero)>(given, states, contexts, checked_kept); });
 }
 
 /// Contexts (n, D) and attention (n, S) for states (n, H), of which several in a row may read the same source.
@@ -252,11 +241,11 @@ TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def(
       "attentive_gru(Tensor inputs, Tensor initial, Tensor keys, Tensor values, Tensor padding_mask, Tensor?[] "
       "weights, "
-      "Tensor? query, Tensor? score, Tensor? time_gate, ScalarType products, int[] counts) -> "
+      "Tensor? query, Tensor? score, ScalarType products, int[] counts) -> "
       "(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
   library.def(
       "attentive_gru_backward(Tensor grad_states, Tensor grad_contexts, Tensor initial, Tensor keys, Tensor values, "
-      "Tensor padding_mask, Tensor?[] weights, Tensor? query, Tensor? score, Tensor? time_gate, ScalarType products, "
+      "Tensor padding_mask, Tensor?[] weights, Tensor? query, Tensor? score, ScalarType products, "
       "int[] counts, Tensor[] kept) -> Tensor?[]");
   library.def(
       "attend(Tensor state, Tensor keys, Tensor values, Tensor padding_mask, Tensor? query, Tensor? score, "

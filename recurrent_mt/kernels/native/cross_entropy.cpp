@@ -111,9 +111,9 @@ std::tuple<Tensor, Tensor> run(const Tensor& features, const Tensor& weight, con
 
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy(const Tensor& features, const Tensor& weight,
                                                                  const optional<Tensor>& bias, const Tensor& target,
-                                                                 double label_smoothing,
-                                                                 at::ScalarType products, bool needs_features,
-                                                                 bool needs_weight, bool needs_bias) {
+                                                                 double label_smoothing, at::ScalarType products,
+                                                                 bool needs_features, bool needs_weight,
+                                                                 bool needs_bias) {
   TORCH_CHECK_VALUE(features.dim() == 2 && weight.dim() == 2, "features and weight must be matrices, not ",
                     features.sizes(), " and ", weight.sizes());
   const auto number = features.scalar_type();
@@ -138,8 +138,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy(const Tensor& f
                   needs_bias ? zeros({vocabulary}, number) : Tensor()};
   const auto [loss, total] = in_format("features", number, [&](auto zero) {
     using T = decltype(zero);
-    return run<T>(feature_rows, weight, biases, words, Labels<T>(label_smoothing, vocabulary),
-                  products, grads);
+    return run<T>(feature_rows, weight, biases, words, Labels<T>(label_smoothing, vocabulary), products, grads);
   });
   return {loss, total, grads.features, grads.weight, grads.bias};
 }

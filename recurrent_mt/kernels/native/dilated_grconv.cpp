@@ -111,7 +111,7 @@ void for_nodes(const Nodes<T>& nodes, const Level& level, int64_t numbers_a_node
 /// Merges a level's nodes.
 template <typename T>
 void grow(const Nodes<T>& nodes, const Level& level, const RightFactor& from_left, const RightFactor& from_right,
-          const T* bias, bool is_tanh, int64_t gate_width, Rows<T> products, Rows<T> sums, const Merged<T>& merged) {
+          const T* bias, Rows<T> products, Rows<T> sums, const Merged<T>& merged) {
   const int64_t size = nodes.top.stride;
   const auto right = nodes.right(level);
   for (const Run& run : level.runs)
@@ -124,8 +124,8 @@ void grow(const Nodes<T>& nodes, const Level& level, const RightFactor& from_lef
       for (int64_t node = first; node < last; node++, l += size) {
         T *c = merged.candidates[node], *w = merged.gates[node], *sum = sums[level.before + node];
         T* const out = node < level.final ? top[level.before + node] : kept[node - level.final];
-        open_candidate(products[node], bias, size, gate_width, is_tanh, c, w);
-        merge_children(l, right[node], c, w, size, gate_width, out);
+        open_candidate(products[node], bias, size, true, c, w);
+        merge_children(l, right[node], c, w, size, out);
 #pragma omp simd
         for (int64_t i = 0; i < size; i++) sum[i] += out[i];
       }
@@ -140,13 +140,13 @@ struct Gradients {
   Rows<const T> sums;  // that reach every node through the sums, or none
 };
 
-/// Writes the gradient (n, H + G) of what enters candidates and gates, and passes on what needs no product.
+/// Writes the gradient (n, H + 3) of what enters candidates and gates, and passes on what needs no product.
 ///
 /// A node's gradient is read before its parent by the left adds to it: its words come before that parent's, and threads
 /// share sentences.
 template <typename T>
 void gradient_before(const Nodes<T>& nodes, const Level& level, at::IntArrayRef counts, const Gradients<T>& grads,
-                     const Merged<T>& merged, bool is_tanh, int64_t gate_width, Rows<T> before) {
+                     const Merged<T>& merged, Rows<T> before) {
   const int64_t size = nodes.top.stride;
   const auto right = nodes.right(level);
   const auto work = [&](int64_t begin, int64_t end) {
@@ -165,21 +165,12 @@ void gradient_before(const Nodes<T>& nodes, const Level& level, at::IntArrayRef 
 #pragma omp simd
             for (int64_t i = 0; i < size; i++) g[i] += sum[i];
           }
-          gradient_before_activation<T>(g, l, right[n], c, w, size, gate_width, is_tanh, before[n]);
-          const T *of_left = w + gate_width, *of_right = w + 2 * gate_width;
-          if (gate_width == 1) {
-            const T v = *of_left, t = *of_right;
+          gradient_before_activation<T>(g, l, right[n], c, w, size, true, before[n]);
+          const T of_left = w[1], of_right = w[2];
 #pragma omp simd
-            for (int64_t i = 0; i < size; i++) {
-              to_left[i] += v * g[i];
-              g[i] *= t;
-            }
-          } else {
-#pragma omp simd
-            for (int64_t i = 0; i < size; i++) {
-              to_left[i] += of_left[i] * g[i];
-              g[i] *= of_right[i];
-            }
+          for (int64_t i = 0; i < size; i++) {
+            to_left[i] += of_left * g[i];
+            g[i] *= of_right;
           }
         }
       });
@@ -213,24 +204,21 @@ void sum_left_products(const Nodes<T>& nodes, const Level& level, Rows<const T> 
 
 /// The sizes of a call, once all of its arguments fit.
 struct Sizes {
-  int64_t rows, size, gate_width, matrices, biases;
-  int64_t width() const { return size + 3 * gate_width; }
+  int64_t rows, size, sets;
+  int64_t width() const { return size + GATES; }
 };
 
-Sizes checked_sizes(const Tensor& leaves, const Tensor& matrices, const Tensor& bias, at::IntArrayRef counts,
-                    at::ScalarType products) {
+Sizes checked_sizes(const Tensor& leaves, const Tensor& matrices, at::IntArrayRef counts, at::ScalarType products) {
   TORCH_CHECK_VALUE(leaves.dim() == 2, "leaves must be a matrix, not ", leaves.sizes());
   const int64_t rows = leaves.size(0), size = leaves.size(1);
   check_counts(counts, rows);
   int64_t sum = 0;
   for (const int64_t count : counts) sum += count;
   TORCH_CHECK_VALUE(sum == rows, "counts must add up to ", rows, ", the rows of leaves, not ", sum);
-  const int64_t gate_width = gate_width_of_bias("bias", bias, 1, size), width = size + 3 * gate_width;
-  TORCH_CHECK_VALUE(bias.size(0) > 0, "bias must not be empty");
-  TORCH_CHECK_VALUE(matrices.dim() == 4 && matrices.size(0) > 0, "matrices must be [L, 2, ", width, ", ", size,
+  TORCH_CHECK_VALUE(matrices.dim() == 4 && matrices.size(0) > 0, "matrices must be [L, 2, ", size + GATES, ", ", size,
                     "], not ", matrices.sizes());
   check_products("products", products, leaves.scalar_type());
-  return {rows, size, gate_width, matrices.size(0), bias.size(0)};
+  return {rows, size, matrices.size(0)};
 }
 
 /// One of the sets of weights, each of which is a level's own; the last one is for all levels above, too.
@@ -283,21 +271,20 @@ void for_last_words(at::IntArrayRef counts, const Work& work) {
 }
 
 /// Top nodes and sums (N, H), those of sentences' last words (B, H), then of all new nodes candidates (M, H), gates
-/// (M, 3, 1 or H), and those that are not top.
+/// (M, 3), and those that are not top.
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> dilated_grconv(const Tensor& leaves, const Tensor& matrices,
                                                                           const Tensor& bias, at::IntArrayRef counts,
-                                                                          int64_t height, bool is_tanh,
-                                                                          at::ScalarType products) {
-  const Sizes sizes = checked_sizes(leaves, matrices, bias, counts, products);
+                                                                          int64_t height, at::ScalarType products) {
+  const Sizes sizes = checked_sizes(leaves, matrices, counts, products);
   const auto number = leaves.scalar_type();
   const Tensor leaf_rows = checked("leaves", leaves, {sizes.rows, sizes.size}, number),
-               matrix_rows = checked("matrices", matrices, {sizes.matrices, 2, sizes.width(), sizes.size}, number),
-               bias_rows = checked("bias", bias, {sizes.biases, sizes.width()}, number);
+               matrix_rows = checked("matrices", matrices, {sizes.sets, 2, sizes.width(), sizes.size}, number),
+               bias_rows = checked("bias", bias, {sizes.sets, sizes.width()}, number);
   const auto levels = levels_of(counts, height);
   const int64_t most = levels.empty() ? 0 : levels[0].count;
   Tensor top = uninitialized({sizes.rows, sizes.size}, number), sums = uninitialized({sizes.rows, sizes.size}, number),
          candidates = uninitialized({all_nodes(levels), sizes.size}, number),
-         gates = uninitialized({all_nodes(levels), 3, sizes.gate_width}, number),
+         gates = uninitialized({all_nodes(levels), GATES}, number),
          kept = uninitialized({all_kept(levels), sizes.size}, number),
          made = uninitialized({most, sizes.width()}, number),
          summaries = uninitialized({counts[0], sizes.size}, number);
@@ -307,13 +294,12 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> dilated_grconv(const 
   in_format("leaves", number, [&](auto zero) {
     using T = decltype(zero);
     const Nodes<T> nodes{rows_of<T>(top), rows_of<T>(kept), rows_of<T>(leaf_rows)};
-    const Merged<T> merged{rows_of<T>(candidates), {gates.data_ptr<T>(), gates.size(0), 3 * sizes.gate_width}};
+    const Merged<T> merged{rows_of<T>(candidates), rows_of<T>(gates)};
     Factors factors(matrix_rows.transpose(2, 3), products);
     for (size_t i = 0; i < levels.size(); i++) {
       const auto& [left, right] = factors.of(i);
-      const T* own_bias = bias_rows.const_data_ptr<T>() + own_set(i, sizes.biases) * sizes.width();
-      grow<T>(nodes, levels[i], left, right, own_bias, is_tanh, sizes.gate_width, rows_of<T>(made), rows_of<T>(sums),
-              merged.part(levels[i]));
+      const T* own_bias = bias_rows.const_data_ptr<T>() + own_set(i, sizes.sets) * sizes.width();
+      grow<T>(nodes, levels[i], left, right, own_bias, rows_of<T>(made), rows_of<T>(sums), merged.part(levels[i]));
     }
     const auto last = rows_of<T>(summaries);
     for_last_words(counts, [&](int64_t row, int64_t sentence, int64_t count) {
@@ -328,22 +314,22 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> dilated_grconv(const 
 std::tuple<Tensor, Tensor, Tensor> dilated_grconv_backward(
     const std::optional<Tensor>& grad_nodes, const std::optional<Tensor>& grad_sums,
     const std::optional<Tensor>& grad_summaries, const Tensor& leaves, const Tensor& matrices, const Tensor& bias,
-    at::IntArrayRef counts, int64_t height, bool is_tanh, at::ScalarType products, const Tensor& top,
-    const Tensor& candidates, const Tensor& gates, const Tensor& kept) {
-  const Sizes sizes = checked_sizes(leaves, matrices, bias, counts, products);
+    at::IntArrayRef counts, int64_t height, at::ScalarType products, const Tensor& top, const Tensor& candidates,
+    const Tensor& gates, const Tensor& kept) {
+  const Sizes sizes = checked_sizes(leaves, matrices, counts, products);
   const auto number = leaves.scalar_type();
   const auto levels = levels_of(counts, height);
   const int64_t rows = sizes.rows, size = sizes.size, width = sizes.width(), count = all_nodes(levels);
   const Tensor leaf_rows = checked("leaves", leaves, {rows, size}, number),
-               matrix_rows = checked("matrices", matrices, {sizes.matrices, 2, width, size}, number),
+               matrix_rows = checked("matrices", matrices, {sizes.sets, 2, width, size}, number),
                top_rows = checked("top", top, {rows, size}, number),
                candidate_rows = checked("candidates", candidates, {count, size}, number),
-               gate_rows = checked("gates", gates, {count, 3, sizes.gate_width}, number),
+               gate_rows = checked("gates", gates, {count, GATES}, number),
                kept_rows = checked("kept", kept, {all_kept(levels), size}, number);
   const auto grad_node_rows = checked("grad_nodes", grad_nodes, {rows, size}, number),
              grad_sum_rows = checked("grad_sums", grad_sums, {rows, size}, number),
              grad_roots = checked("grad_summaries", grad_summaries, {counts[0], size}, number);
-  checked("bias", bias, {sizes.biases, width}, number);
+  checked("bias", bias, {sizes.sets, width}, number);
   Tensor grad = uninitialized({rows, size}, number), grad_matrices = zeros(matrices.sizes(), number),
          grad_bias = zeros(bias.sizes(), number),
          made = uninitialized({levels.empty() ? 0 : levels[0].count, width}, number);
@@ -351,7 +337,7 @@ std::tuple<Tensor, Tensor, Tensor> dilated_grconv_backward(
   in_format("leaves", number, [&](auto zero) {
     using T = decltype(zero);
     const Nodes<T> nodes{rows_of<T>(top_rows), rows_of<T>(kept_rows), rows_of<T>(leaf_rows)};
-    const Merged<T> merged{rows_of<T>(candidate_rows), {gate_rows.data_ptr<T>(), count, 3 * sizes.gate_width}};
+    const Merged<T> merged{rows_of<T>(candidate_rows), rows_of<T>(gate_rows)};
     const Gradients<T> grads{rows_of<T>(grad),
                              grad_sum_rows ? rows_of<T>(*grad_sum_rows) : Rows<const T>{nullptr, 0, size}};
     if (grad_roots)
@@ -362,12 +348,11 @@ std::tuple<Tensor, Tensor, Tensor> dilated_grconv_backward(
     for (size_t i = levels.size(); i-- > 0;) {
       const Level& level = levels[i];
       const auto before = rows_of<T>(made).part(0, level.count);
-      gradient_before<T>(nodes, level, counts, grads, merged.part(level), is_tanh, sizes.gate_width, before);
-      Tensor of_left = grad_matrices[own_set(i, sizes.matrices)][0],
-             of_right = grad_matrices[own_set(i, sizes.matrices)][1];
+      gradient_before<T>(nodes, level, counts, grads, merged.part(level), before);
+      Tensor of_left = grad_matrices[own_set(i, sizes.sets)][0], of_right = grad_matrices[own_set(i, sizes.sets)][1];
       sum_left_products<T>(nodes, level, before, products, of_left);
       sum_outer_products<T>(before, width, nodes.right(level), size, products, of_right, Into::add);
-      grad_bias[own_set(i, sizes.biases)].add_(made.narrow(0, 0, level.count).sum(0));
+      grad_bias[own_set(i, sizes.sets)].add_(made.narrow(0, 0, level.count).sum(0));
       const auto& [left, right] = factors.of(i);
       right.multiply<T>(before, grads.nodes.part(level.before, level.count), Into::add);
       for (const Run& run : level.runs)
@@ -383,12 +368,12 @@ std::tuple<Tensor, Tensor, Tensor> dilated_grconv_backward(
 
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def(
-      "dilated_grconv(Tensor leaves, Tensor matrices, Tensor bias, int[] counts, int height, bool is_tanh, "
+      "dilated_grconv(Tensor leaves, Tensor matrices, Tensor bias, int[] counts, int height, "
       "ScalarType products) -> "
       "(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
   library.def(
       "dilated_grconv_backward(Tensor? grad_nodes, Tensor? grad_sums, Tensor? grad_summaries, Tensor leaves, "
-      "Tensor matrices, Tensor bias, int[] counts, int height, bool is_tanh, ScalarType products, Tensor top, Tensor "
+      "Tensor matrices, Tensor bias, int[] counts, int height, ScalarType products, Tensor top, Tensor "
       "candidates, Tensor gates, Tensor kept) -> "
       "(Tensor, Tensor, Tensor)");
 }

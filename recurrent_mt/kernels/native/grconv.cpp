@@ -1,7 +1,7 @@
 // One level of the gated recursive convolution: see Level in recurrent_mt/kernels/grconv/level.py.
 //
 // Node n of a level has row left[n] of the level below as its left child and row n + first as its right child, where
-// `first` is how many nodes the first position below has. Its gates are three numbers, or three for each unit.
+// `first` is how many nodes the first position below has.
 #include <torch/library.h>
 
 #include <algorithm>
@@ -22,11 +22,10 @@ struct Nodes {
   Rows<const T> below;
   const int64_t* left_rows;
   int64_t first, count, size;
-  int64_t gate_width;  // 1, or the size
 
-  Nodes(const Tensor& rows_below, const Tensor& left, int64_t first_right, int64_t gates)
+  Nodes(const Tensor& rows_below, const Tensor& left, int64_t first_right)
       : below(rows_of<T>(rows_below)), left_rows(left.const_data_ptr<int64_t>()), first(first_right),
-        count(left.size(0)), size(rows_below.size(1)), gate_width(gates) {}
+        count(left.size(0)), size(rows_below.size(1)) {}
 
   INLINE const T* left(int64_t node) const { return below[left_rows[node]]; }
   INLINE const T* right(int64_t node) const { return below[node + first]; }
@@ -43,7 +42,7 @@ struct Nodes {
   }
 
   INLINE void merge(int64_t node, const T* candidate, const T* gates, T* out) const {
-    merge_children(left(node), right(node), candidate, gates, size, gate_width, out);
+    merge_children(left(node), right(node), candidate, gates, size, out);
   }
 };
 
@@ -54,21 +53,21 @@ void grow(const Nodes<T>& nodes, const RightFactor& left, const RightFactor& rig
   Tensor before = uninitialized({nodes.count, width}, number_of<T>());
   const Tensor left_copy = nodes.copy_left();
   const auto sums = rows_of<T>(before), candidate = rows_of<T>(candidates), merged = rows_of<T>(out);
-  const Rows<T> gate{gates.data_ptr<T>(), nodes.count, 3 * nodes.gate_width};
+  const auto gate = rows_of<T>(gates);
   left.multiply<T>(rows_of<T>(left_copy), sums, Into::replace);
   right.multiply<T>(nodes.right_rows(), sums, Into::add);
   for_rows(nodes.count, width + size, [&](int64_t begin, int64_t end) {
     vectorized([=, b = bias.const_data_ptr<T>()]() INLINE_LAMBDA {
       for (int64_t node = begin; node < end; node++) {
         T* const c = candidate[node];
-        open_candidate(sums[node], b, size, nodes.gate_width, is_tanh, c, gate[node]);
+        open_candidate(sums[node], b, size, is_tanh, c, gate[node]);
         nodes.merge(node, c, gate[node], merged[node]);
       }
     });
   });
 }
 
-/// Writes the gradient (n, H + G) of what enters candidate and gates.
+/// Writes the gradient (n, H + 3) of what enters candidate and gates.
 template <typename T>
 void gradient_before(const Nodes<T>& nodes, Rows<const T> grad, Rows<const T> candidate, Rows<const T> gates,
                      bool is_tanh, Rows<T> before) {
@@ -76,27 +75,22 @@ void gradient_before(const Nodes<T>& nodes, Rows<const T> grad, Rows<const T> ca
     vectorized([=]() INLINE_LAMBDA {
       for (int64_t node = begin; node < end; node++)
         gradient_before_activation(grad[node], nodes.left(node), nodes.right(node), candidate[node], gates[node],
-                                   nodes.size, nodes.gate_width, is_tanh, before[node]);
+                                   nodes.size, is_tanh, before[node]);
     });
   });
 }
 
 /// Writes the gradient times one of the three gates (n, H).
 template <typename T>
-void gated(Rows<const T> grad, Rows<const T> gates, int64_t which, int64_t size, int64_t gate_width, Rows<T> out) {
+void gated(Rows<const T> grad, Rows<const T> gates, int64_t which, int64_t size, Rows<T> out) {
   for_rows(grad.count, size, [&](int64_t begin, int64_t end) {
     vectorized([=]() INLINE_LAMBDA {
       for (int64_t node = begin; node < end; node++) {
-        const T *g = grad[node], *w = gates[node] + which * gate_width;
+        const T* g = grad[node];
+        const T scale = gates[node][which];
         T* x = out[node];
-        if (gate_width == 1) {
-          const T scale = w[0];
 #pragma omp simd
-          for (int64_t i = 0; i < size; i++) x[i] = g[i] * scale;
-        } else {
-#pragma omp simd
-          for (int64_t i = 0; i < size; i++) x[i] = g[i] * w[i];
-        }
+        for (int64_t i = 0; i < size; i++) x[i] = g[i] * scale;
       }
     });
   });
@@ -110,9 +104,9 @@ Tensor gradient_below(const Nodes<T>& nodes, Rows<const T> grad, Rows<const T> g
          through_left = uninitialized({nodes.count, size}, number_of<T>());
   const auto out = rows_of<T>(below), to_left = rows_of<T>(through_left);
   std::fill_n(out.data, nodes.first * size, T(0));
-  gated<T>(grad, gates, 2, size, nodes.gate_width, out.part(nodes.first, nodes.count));
+  gated<T>(grad, gates, 2, size, out.part(nodes.first, nodes.count));
   right.multiply<T>(before, out.part(nodes.first, nodes.count), Into::add);
-  gated<T>(grad, gates, 1, size, nodes.gate_width, to_left);
+  gated<T>(grad, gates, 1, size, to_left);
   left.multiply<T>(before, to_left, Into::add);
   // No two nodes have the same left child.
   for_rows(nodes.count, size, [&](int64_t begin, int64_t end) {
@@ -142,27 +136,20 @@ void check_children(const Tensor& below, const Tensor& left, int64_t first) {
       "left must be rows of below, from 0 to ", below.size(0) - 1);
 }
 
-/// The width of a gate, by the gates.
-int64_t gate_width_of(const Tensor& gates, int64_t count, int64_t size) {
-  TORCH_CHECK_VALUE(gates.dim() == 3 && (gates.size(2) == 1 || gates.size(2) == size), "gates must be [", count,
-                    ", 3, 1] or [", count, ", 3, ", size, "], not ", gates.sizes());
-  return gates.size(2);
-}
-
 std::tuple<Tensor, Tensor, Tensor> grconv_level(const Tensor& below, const Tensor& left, int64_t first,
                                                 const Tensor& left_factor, const Tensor& right_factor,
                                                 const Tensor& bias, bool is_tanh) {
   check_children(below, left, first);
-  const int64_t size = below.size(1), count = left.size(0), gate_width = gate_width_of_bias("bias", bias, 0, size);
+  const int64_t size = below.size(1), count = left.size(0), width = size + GATES;
   const auto number = below.scalar_type();
-  const Tensor biases = checked("bias", bias, {size + 3 * gate_width}, number);
-  const RightFactor from_left("left_factor", left_factor, size, bias.size(0), number),
-      from_right("right_factor", right_factor, size, bias.size(0), number);
-  Tensor candidates = uninitialized({count, size}, number), gates = uninitialized({count, 3, gate_width}, number),
+  const Tensor biases = checked("bias", bias, {width}, number);
+  const RightFactor from_left("left_factor", left_factor, size, width, number),
+      from_right("right_factor", right_factor, size, width, number);
+  Tensor candidates = uninitialized({count, size}, number), gates = uninitialized({count, GATES}, number),
          nodes = uninitialized({count, size}, number);
   in_format("below", number, [&](auto zero) {
     using T = decltype(zero);
-    grow<T>(Nodes<T>(below, left, first, gate_width), from_left, from_right, biases, is_tanh, candidates, gates, nodes);
+    grow<T>(Nodes<T>(below, left, first), from_left, from_right, biases, is_tanh, candidates, gates, nodes);
     return 0;
   });
   return {candidates, gates, nodes};
@@ -171,15 +158,15 @@ std::tuple<Tensor, Tensor, Tensor> grconv_level(const Tensor& below, const Tenso
 Tensor grconv_merge(const Tensor& below, const Tensor& left, int64_t first, const Tensor& candidates,
                     const Tensor& gates) {
   check_children(below, left, first);
-  const int64_t size = below.size(1), count = left.size(0), gate_width = gate_width_of(gates, count, size);
+  const int64_t size = below.size(1), count = left.size(0);
   const auto number = below.scalar_type();
   const Tensor candidate_rows = checked("candidates", candidates, {count, size}, number),
-               gate_rows = checked("gates", gates, {count, 3, gate_width}, number);
+               gate_rows = checked("gates", gates, {count, GATES}, number);
   Tensor nodes = uninitialized({count, size}, number);
   in_format("below", number, [&](auto zero) {
     using T = decltype(zero);
-    const Nodes<T> level(below, left, first, gate_width);
-    const Rows<const T> candidate = rows_of<T>(candidate_rows), gate{gate_rows.data_ptr<T>(), count, 3 * gate_width};
+    const Nodes<T> level(below, left, first);
+    const Rows<const T> candidate = rows_of<T>(candidate_rows), gate = rows_of<T>(gate_rows);
     const auto out = rows_of<T>(nodes);
     for_rows(count, size, [&](int64_t begin, int64_t end) {
       vectorized([=]() INLINE_LAMBDA {
@@ -196,12 +183,11 @@ Tensor grconv_level_backward(const Tensor& grad, const Tensor& below, const Tens
                              const Tensor& right_factor, bool is_tanh, Tensor sum_left, Tensor sum_right,
                              Tensor sum_bias) {
   check_children(below, left, first);
-  const int64_t size = below.size(1), count = left.size(0), gate_width = gate_width_of(gates, count, size),
-                width = size + 3 * gate_width;
+  const int64_t size = below.size(1), count = left.size(0), width = size + GATES;
   const auto number = below.scalar_type();
   const Tensor grad_rows = checked("grad", grad, {count, size}, number),
                candidate_rows = checked("candidates", candidates, {count, size}, number),
-               gate_rows = checked("gates", gates, {count, 3, gate_width}, number);
+               gate_rows = checked("gates", gates, {count, GATES}, number);
   checked("sum_left", sum_left, {width, size}, number);
   checked("sum_right", sum_right, {width, size}, number);
   checked("sum_bias", sum_bias, {width}, number);
@@ -210,10 +196,10 @@ Tensor grconv_level_backward(const Tensor& grad, const Tensor& below, const Tens
       to_right("right_factor", right_factor, width, size, number);
   return in_format("below", number, [&](auto zero) {
     using T = decltype(zero);
-    const Nodes<T> nodes(below, left, first, gate_width);
+    const Nodes<T> nodes(below, left, first);
     Tensor before = uninitialized({count, width}, number);
     const auto out = rows_of<T>(before);
-    const Rows<const T> gate{gate_rows.data_ptr<T>(), count, 3 * gate_width};
+    const Rows<const T> gate = rows_of<T>(gate_rows);
     gradient_before<T>(nodes, rows_of<T>(grad_rows), rows_of<T>(candidate_rows), gate, is_tanh, out);
     const Tensor left_copy = nodes.copy_left();
     const auto products = left_factor.scalar_type();

@@ -16,29 +16,19 @@ using std::optional;
 struct Arguments {
   int64_t size;
   std::vector<Position> steps;
-  Tensor initial;  // (K · B, H)
+  Tensor initial;  // (B, H)
   Weight gate, candidate;
-  optional<Tensor> time_gate;
-  int64_t span;
 
-  Arguments(const Tensor& first_states, Weight gate_weight, Weight candidate_weight, const optional<Tensor>& over_time,
-            at::IntArrayRef counts)
-      : size(width_of(first_states)), steps(positions(counts)), initial(by_moment(first_states)),
-        gate(std::move(gate_weight)), candidate(std::move(candidate_weight)),
-        span(first_states.dim() == 3 ? first_states.size(1) : 1) {
+  Arguments(const Tensor& first_states, Weight gate_weight, Weight candidate_weight, at::IntArrayRef counts)
+      : size(width_of(first_states)), steps(positions(counts)), initial(first_states.contiguous()),
+        gate(std::move(gate_weight)), candidate(std::move(candidate_weight)) {
     const auto number = first_states.scalar_type();
     check_counts(counts, first_states.size(0));
     gate.check("gate_weight", 2 * size, size, number);
     candidate.check("candidate_weight", size, size, number);
-    time_gate = checked("time_gate", over_time, {size}, number);
   }
 
   int64_t rows() const { return steps.back().first + steps.back().count; }
-
-  template <typename T>
-  const T* time_gate_data() const {
-    return time_gate ? time_gate->const_data_ptr<T>() : nullptr;
-  }
 };
 
 template <typename T>
@@ -46,13 +36,12 @@ std::tuple<Tensor, Tensor, Tensor> run(const Arguments& given, const Tensor& inp
   const int64_t size = given.size, rows = given.rows(), widest = given.steps.front().count;
   const auto number = number_of<T>();
   Tensor states = uninitialized({rows, size}, number), gates = uninitialized({rows, 2 * size}, number),
-         candidates = uninitialized({rows, size}, number), reset_previous = uninitialized({widest, size}, number),
-         mixed = uninitialized({widest, size}, number);
+         candidates = uninitialized({rows, size}, number), reset_previous = uninitialized({widest, size}, number);
   const Factors gate = given.gate.forward(), candidate = given.candidate.forward();
-  const Timeline<const T> timeline{rows_of<T>(given.initial), rows_of<T>(states), given.span, &given.steps};
+  const States<const T> in_time{rows_of<T>(given.initial), rows_of<T>(states), &given.steps};
   for (const Position& step : given.steps) {
     const auto part = [&](const Tensor& tensor) { return rows_of<T>(tensor).part(step.first, step.count); };
-    const auto previous = entering<T>(timeline, step, given.time_gate_data<T>(), rows_of<T>(mixed));
+    const auto previous = in_time.entering(step);
     const auto reset = rows_of<T>(reset_previous).part(0, step.count);
     gate.multiply<T>(previous, part(gates));
     open_gates<T>(part(inputs), {}, previous, part(gates), reset, part(candidates), size);
@@ -62,19 +51,19 @@ std::tuple<Tensor, Tensor, Tensor> run(const Arguments& given, const Tensor& inp
   return {states, gates, candidates};
 }
 
-using Gradients = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>;
+using Gradients = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>;
 
 template <typename T>
-Gradients run_backward(const Arguments& given, const Tensor& first_states, const Tensor& grad_states,
-                       const Tensor& states, const Tensor& gates, const Tensor& candidates) {
+Gradients run_backward(const Arguments& given, const Tensor& grad_states, const Tensor& states, const Tensor& gates,
+                       const Tensor& candidates) {
   const int64_t size = given.size, rows = given.rows();
   const auto number = number_of<T>();
-  const Timeline<const T> timeline{rows_of<T>(given.initial), rows_of<T>(states), given.span, &given.steps};
-  const Tensor entered = all_entering<T>(timeline, given.time_gate_data<T>());
+  const States<const T> in_time{rows_of<T>(given.initial), rows_of<T>(states), &given.steps};
+  const Tensor entered = all_entering<T>(in_time);
   Tensor grad_inputs = uninitialized({rows, 3 * size}, number), reset_previous = uninitialized({rows, size}, number),
          grad_reset_previous = uninitialized({given.steps.front().count, size}, number);
   const Factors gate = given.gate.backward(), candidate = given.candidate.backward();
-  TimelineGradients<T> grads(grad_states, timeline, given.time_gate_data<T>());
+  StateGradients<T> grads(grad_states, in_time);
   for (auto step = given.steps.rbegin(); step != given.steps.rend(); ++step) {
     const auto part = [&](const Tensor& tensor) { return rows_of<T>(tensor).part(step->first, step->count); };
     const auto grad = grads.state(*step);
@@ -85,36 +74,29 @@ Gradients run_backward(const Arguments& given, const Tensor& first_states, const
     reset_backward<T>(grad, grad_reset, part(gates), part(entered), part(grad_inputs), part(reset_previous),
                       grad_previous, size);
     gate.multiply<T>(part(grad_inputs), grad_previous, Into::add);
-    grads.pass_on(*step);
   }
   grads.finish();
   const auto grad_rows = rows_of<T>(grad_inputs);
   auto [grad_gate, grad_gate_right] = given.gate.gradients<T>(grad_rows, rows_of<T>(entered));
   auto [grad_candidate, grad_candidate_right] =
       given.candidate.gradients<T>(grad_rows.from(2 * size), rows_of<T>(reset_previous));
-  return {grad_inputs,    by_sentence(grads.initial(), first_states),
-          grad_gate,      grad_gate_right,
-          grad_candidate, grad_candidate_right,
-          grads.gate()};
+  return {grad_inputs, grads.initial(), grad_gate, grad_gate_right, grad_candidate, grad_candidate_right};
 }
 
 std::tuple<Tensor, Tensor, Tensor> gru(const Tensor& inputs, const Tensor& initial, const Tensor& gate,
                                        const optional<Tensor>& gate_right, const Tensor& candidate,
-                                       const optional<Tensor>& candidate_right, const optional<Tensor>& time_gate,
-                                       at::ScalarType products, at::IntArrayRef counts) {
-  const Arguments given(initial, {gate, gate_right, products}, {candidate, candidate_right, products}, time_gate,
-                        counts);
+                                       const optional<Tensor>& candidate_right, at::ScalarType products,
+                                       at::IntArrayRef counts) {
+  const Arguments given(initial, {gate, gate_right, products}, {candidate, candidate_right, products}, counts);
   const Tensor rows = checked("inputs", inputs, {given.rows(), 3 * given.size}, initial.scalar_type());
   return in_format("initial", initial.scalar_type(), [&](auto zero) { return run<decltype(zero)>(given, rows); });
 }
 
 Gradients gru_backward(const Tensor& grad_states, const Tensor& initial, const Tensor& gate,
                        const optional<Tensor>& gate_right, const Tensor& candidate,
-                       const optional<Tensor>& candidate_right, const optional<Tensor>& time_gate,
-                       at::ScalarType products, at::IntArrayRef counts, const Tensor& states, const Tensor& gates,
-                       const Tensor& candidates) {
-  const Arguments given(initial, {gate, gate_right, products}, {candidate, candidate_right, products}, time_gate,
-                        counts);
+                       const optional<Tensor>& candidate_right, at::ScalarType products, at::IntArrayRef counts,
+                       const Tensor& states, const Tensor& gates, const Tensor& candidates) {
+  const Arguments given(initial, {gate, gate_right, products}, {candidate, candidate_right, products}, counts);
   const auto number = initial.scalar_type();
   const auto rows = [&](const char* name, const Tensor& tensor, int64_t columns) {
     return checked(name, tensor, {given.rows(), columns}, number);
@@ -123,7 +105,7 @@ Gradients gru_backward(const Tensor& grad_states, const Tensor& initial, const T
                gate_rows = rows("gates", gates, 2 * given.size),
                candidate_rows = rows("candidates", candidates, given.size);
   return in_format("initial", number, [&](auto zero) {
-    return run_backward<decltype(zero)>(given, initial, grad, state_rows, gate_rows, candidate_rows);
+    return run_backward<decltype(zero)>(given, grad, state_rows, gate_rows, candidate_rows);
   });
 }
 
@@ -132,12 +114,12 @@ Gradients gru_backward(const Tensor& grad_states, const Tensor& initial, const T
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def(
       "gru(Tensor inputs, Tensor initial, Tensor gate, Tensor? gate_right, Tensor candidate, Tensor? candidate_right, "
-      "Tensor? time_gate, ScalarType products, int[] counts) -> (Tensor, Tensor, Tensor)");
+      "ScalarType products, int[] counts) -> (Tensor, Tensor, Tensor)");
   library.def(
       "gru_backward(Tensor grad_states, Tensor initial, Tensor gate, Tensor? gate_right, Tensor candidate, "
-      "Tensor? candidate_right, Tensor? time_gate, ScalarType products, int[] counts, Tensor states, Tensor gates, "
+      "Tensor? candidate_right, ScalarType products, int[] counts, Tensor states, Tensor gates, "
       "Tensor candidates) -> "
-      "(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
+      "(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
 }
 
 TORCH_LIBRARY_IMPL(recurrent_mt, CPU, library) {
