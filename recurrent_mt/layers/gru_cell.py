@@ -136,8 +136,8 @@ class PreparedCell(NamedTuple):
         """The state after the cell (n, H); see :func:`recurrent_mt.kernels.gru.gru` for the equations.
 
         Args:
-            inputs: (n, 3H) the products of everything that enters besides the state, with biases; None in a cell that has
-                no input.
+            inputs: (n, 3H) the products of everything that enters besides the state, with biases; None in a cell
+                without an input.
             state: (n, H) before the cell.
         """
         size = state.size(1)

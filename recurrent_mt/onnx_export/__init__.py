@@ -125,7 +125,7 @@ def build_encoder(model: ExportedModel) -> onnx.ModelProto:
     graph = Graph("encoder")
     embedded = embed(graph, model.source_embedding, graph.input("words", "int", ["S"]))
     parts = model.encoder, model.encoder_norm, model.encoder_attention
-    encoded = encode(graph, *parts, embedded, longest=model.longest_source)
+    encoded = encode(graph, *parts, embedded)
     source, state = prepare_source(graph, model.decoder, encoded)
     graph.output(source.keys, "keys", ["K", None])
     graph.output(source.values, "values", ["K", None])

@@ -77,11 +77,6 @@ OPTIONS = [
             **{"encoder_layer_norm": True, "encoder_self_attention_heads": 5},
         },
     ),
-    ("grnn_encoder", "additive", {"grnn_annotations": "ancestors"}),
-    ("grnn_encoder", "none", {"encoder_layer_norm": True}),
-    ("sepconv_encoder", "additive", {"sepconv_positions": True, "encoder_layer_norm": True}),
-    ("unet_encoder", "additive", {"unet_attention_gates": True, "encoder_layer_norm": True}),
-    ("vnet_encoder", "additive", {"vnet_no_layer_norm": True, "encoder_layer_norm": True}),
 ]
 
 
@@ -127,7 +122,6 @@ def test_an_encoder_without_a_graph_is_named(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("architecture", "options", "longest"),
     [
-        ("sepconv_encoder", {"sepconv_positions": True}, 1030),
         # These positions are computed in the graph, not stored in it.
         ("grconv_encoder", {"grconv_dilated": True, "grconv_dilated_positions": True, "encoder_hidden_size": 6}, 4100),
     ],

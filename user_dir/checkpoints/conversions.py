@@ -13,7 +13,6 @@ from omegaconf import OmegaConf, open_dict
 from torch import Tensor
 
 from fairseq_compat.changed_models import changed_options, model_options
-from recurrent_mt.layers.separable_convolution import SeparableConvolutionEncoder
 from recurrent_mt.layers.weights import kept_share, truncate
 from recurrent_mt.text_files import check_output_files
 
@@ -268,10 +267,6 @@ def forget_places(options: Any) -> Any:
     return "" if isinstance(options, str) and any(Path(part).is_absolute() for part in options.split(":")) else options
 
 
-#: Sinusoids in the file of a model with --sepconv-positions, unless it takes shorter sentences only.
-EXPORTED_POSITIONS = 4096
-
-
 def take_apart(checkpoint: Checkpoint) -> ExportedModel:
     """What :mod:`recurrent_mt.onnx_export` writes a model from.
 
@@ -290,9 +285,6 @@ def take_apart(checkpoint: Checkpoint) -> ExportedModel:
             f"{checkpoint.path} has an adaptive softmax (--adaptive-softmax-cutoff), which is not exported"
         )
     longest_source, longest_target = model.max_positions()
-    layer = model.encoder.layer
-    if isinstance(layer, SeparableConvolutionEncoder) and layer.positions:
-        longest_source = min(longest_source, EXPORTED_POSITIONS)
     return ExportedModel(
         encoder=model.encoder.layer,
         encoder_norm=model.encoder.norm,
