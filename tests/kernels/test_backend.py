@@ -34,7 +34,7 @@ def test_triton_is_only_imported_by_its_kernels():
 @pytest.mark.parametrize("states", [torch.float32, torch.float64])
 @every_recurrence
 def test_auto_runs_under_every_autocast(recurrence, products, states):
-    function, tensors = recurrence_of(recurrence, [3, 2], product=False, skip=False, dtype=states)
+    function, tensors = recurrence_of(recurrence, [3, 2], product=False, dtype=states)
     with torch.autocast("cpu", dtype=products):
         found, expected = (function(name, *tensors) for name in ("auto", "packed"))
     torch.testing.assert_close(found, expected, rtol=2e-2, atol=2e-2)
@@ -43,7 +43,7 @@ def test_auto_runs_under_every_autocast(recurrence, products, states):
 @every_recurrence
 @pytest.mark.parametrize("name", ["packed", "native"])
 def test_a_backward_pass_inside_autocast_is_that_outside_of_it(recurrence, name):
-    function, tensors = recurrence_of(recurrence, [3, 2], product=False, skip=False, dtype=torch.float32)
+    function, tensors = recurrence_of(recurrence, [3, 2], product=False, dtype=torch.float32)
     tensors = [tensor.detach().requires_grad_() for tensor in tensors]
     with torch.autocast("cpu", dtype=torch.bfloat16):
         outputs = function(name, *tensors)

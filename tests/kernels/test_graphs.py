@@ -13,7 +13,7 @@ from recurrent_mt.kernels import attentive_gru, graphs, gru
 from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, packing_of, random
 from tests.kernels.test_gru_parts import arguments, every_recurrence
 
-every_part = pytest.mark.parametrize(("product", "skip"), [(False, False), (True, True)])
+every_part = pytest.mark.parametrize("product", [False, True])
 every_batch = pytest.mark.parametrize("lengths", RAGGED.values(), ids=RAGGED)
 
 
@@ -85,24 +85,24 @@ def recorder(monkeypatch):
 @every_batch
 @every_recurrence
 @every_part
-def test_a_recurrence_in_a_rectangle_agrees_with_the_reference(lengths, recurrence, product, skip, recorder):
-    function, tensors = arguments(recurrence, lengths, product=product, skip=skip, dtype=torch.float64)
+def test_a_recurrence_in_a_rectangle_agrees_with_the_reference(lengths, recurrence, product, recorder):
+    function, tensors = arguments(recurrence, lengths, product=product, dtype=torch.float64)
     assert_same_outputs_and_gradients(function, tensors, ["reference", "recorded"])
 
 
 @every_recurrence
 @every_part
-def test_what_is_replayed_agrees_with_the_reference(recurrence, product, skip, recorder):
+def test_what_is_replayed_agrees_with_the_reference(recurrence, product, recorder):
     """The first call runs directly, the second is recorded; the batches have one rectangle, and different numbers."""
     for number, lengths in enumerate([[7, 1, 30, 2], [29, 30, 5], [3, 30, 0, 9], [30, 30, 30, 30]]):
-        function, tensors = arguments(recurrence, lengths, product=product, skip=skip, dtype=torch.float64)
+        function, tensors = arguments(recurrence, lengths, product=product, dtype=torch.float64)
         tensors = [tensor + number / 100 for tensor in tensors]
         assert_same_outputs_and_gradients(function, tensors, ["reference", "recorded"])
     assert [isinstance(graph, graphs._Graph) for graph in recorder._graphs.values()] == [True, True]
 
 
 def test_threads_do_not_mix_their_numbers(recorder):
-    function, tensors = arguments("gru", [5] * 3, product=False, skip=False, dtype=torch.float64)
+    function, tensors = arguments("gru", [5] * 3, product=False, dtype=torch.float64)
     given = [[tensor + number for tensor in tensors] for number in (0.0, 0.5)]
     expected = [function("reference", *one) for one in given]
     for one in given:
@@ -119,7 +119,7 @@ def test_threads_do_not_mix_their_numbers(recorder):
 
 def test_graphs_share_their_memory(recorder):
     for lengths in ([5] * 3, [30] * 3, [12] * 3):
-        function, tensors = arguments("additive", lengths, product=False, skip=False, dtype=torch.float64)
+        function, tensors = arguments("additive", lengths, product=False, dtype=torch.float64)
         for number in range(3):
             tensors = [tensor + number / 100 for tensor in tensors]
             assert_same_outputs_and_gradients(function, tensors, ["reference", "recorded"])
@@ -132,7 +132,7 @@ def test_a_graph_recorded_in_inference_mode_serves_training(recorder):
 
 
 def check_inference_mode(backend, move):
-    function, tensors = arguments("additive", [9, 5], product=False, skip=False, dtype=torch.float64)
+    function, tensors = arguments("additive", [9, 5], product=False, dtype=torch.float64)
     leaves = [move(tensor) for tensor in tensors]
     with torch.inference_mode():
         for _ in range(3):
@@ -144,7 +144,7 @@ def check_inference_mode(backend, move):
 def test_only_the_graphs_used_last_are_kept(recorder, monkeypatch):
     monkeypatch.setattr(graphs, "MOST", 3)
     for positions in (4, 8, 12, 16, 20, 4, 4, 4):
-        function, tensors = arguments("gru", [positions], product=False, skip=False)
+        function, tensors = arguments("gru", [positions], product=False)
         torch.testing.assert_close(function("recorded", *tensors), function("packed", *tensors))
     assert [isinstance(graph, graphs._Graph) for graph in recorder._graphs.values()] == [False, False, True]
 
@@ -157,11 +157,11 @@ def gpu(test):
 @every_recurrence
 @pytest.mark.parametrize("size", [5, 1000])
 @every_part
-def test_a_graph_agrees_with_the_reference_each_time_it_is_replayed(recurrence, size, product, skip):
+def test_a_graph_agrees_with_the_reference_each_time_it_is_replayed(recurrence, size, product):
     """The first call runs no graph, the second records it; the batches have one rectangle, and different numbers."""
     graphs._recorder.cache_clear()
     for number, lengths in enumerate([[7, 1, 30, 2], [29, 30, 5], [3, 30, 0, 9], [30, 30, 30, 30]]):
-        function, tensors = arguments(recurrence, lengths, product=product, skip=skip, size=size, dtype=torch.float64)
+        function, tensors = arguments(recurrence, lengths, product=product, size=size, dtype=torch.float64)
         leaves = [(tensor + number / 100).cuda() for tensor in tensors]
         assert_same_outputs_and_gradients(function, leaves, ["reference", "fused"])
     recorder = graphs._recorder(torch.cuda.current_device(), torch.cuda.current_stream().cuda_stream)
@@ -174,7 +174,7 @@ def test_a_graph_agrees_with_the_reference_each_time_it_is_replayed(recurrence, 
 @pytest.mark.parametrize("autocast", [False, True])
 def test_in_half_precision_a_graph_is_as_exact_as_packed(recurrence, number, autocast):
     made = torch.float32 if autocast else number
-    function, tensors = arguments(recurrence, [25, 1, 30, 2], product=False, skip=False, size=64, dtype=made)
+    function, tensors = arguments(recurrence, [25, 1, 30, 2], product=False, size=64, dtype=made)
     exact = results(function, [tensor.double() for tensor in tensors], "reference")
     chosen = number if autocast else None
     packed = results(function, tensors, "packed", chosen)

@@ -14,8 +14,8 @@ RANK = 2
 every_recurrence = pytest.mark.parametrize("recurrence", ["gru", "additive", "dot"])
 
 
-def arguments(recurrence, lengths, *, size=5, dtype=torch.float32):
-    """A function of a backend and tensors, and the tensors: those of the plain recurrence, its matrices factored."""
+def arguments(recurrence, lengths, *, product, size=5, dtype=torch.float32):
+    """A function of a backend and tensors, and the tensors: those of the plain recurrence, or its matrices factored."""
     if recurrence == "gru":
         counts, tensors = test_gru.arguments(lengths, size, dtype)
         first, mask = 2, None
@@ -24,19 +24,23 @@ def arguments(recurrence, lengths, *, size=5, dtype=torch.float32):
         counts, mask, tensors = test_attentive_gru.arguments(lengths, size, additive=additive, dtype=dtype)
         first = 4
     matrices = 2 if recurrence == "gru" else 3
-    others, weights, rest = tensors[:first], tensors[first : first + matrices], tensors[first + matrices :]
-    pairs = [((len(w), RANK), (RANK, w.size(1))) for w in weights]
-    factors = [random(*shape, seed=40, dtype=dtype) / size**0.5 for pair in pairs for shape in pair]
+    others, factors, rest = tensors[:first], tensors[first : first + matrices], tensors[first + matrices :]
+    if product:
+        pairs = [((len(w), RANK), (RANK, w.size(1))) for w in factors]
+        factors = [random(*shape, seed=40, dtype=dtype) / size**0.5 for pair in pairs for shape in pair]
+    end = first + len(factors)
 
     def function(backend, *leaves):
-        before, pairs, after = leaves[:first], leaves[first : first + 2 * matrices], leaves[first + 2 * matrices :]
-        made = [Matrix(left, right) for left, right in zip(pairs[::2], pairs[1::2])]
+        before, given, after = leaves[:first], leaves[first:end], leaves[end:]
+        made = [Matrix(*pair) for pair in zip(given[::2], given[1::2])] if product else [*map(Matrix, given)]
         if recurrence == "gru":
             return [gru(*before, *made, counts=counts, backend=backend)]
         inputs, initial, keys, values = before
         query, score = after or (None, None)
-        memory, weights = Memory(keys, values, mask.to(keys.device)), AttentiveGRUWeights(*made, query, score)
-        return attentive_gru(inputs, initial, memory, weights, counts=counts, backend=backend)
+        memory = Memory(keys, values, mask.to(keys.device))
+        return attentive_gru(
+            inputs, initial, memory, AttentiveGRUWeights(*made, query, score), counts=counts, backend=backend
+        )
 
     return function, [*others, *factors, *rest]
 
@@ -45,14 +49,14 @@ def arguments(recurrence, lengths, *, size=5, dtype=torch.float32):
 @pytest.mark.parametrize("lengths", RAGGED.values(), ids=RAGGED)
 @every_backend(["packed", "native"])
 def test_backends_agree_on_a_recurrence_of_products(backend, recurrence, lengths):
-    function, tensors = arguments(recurrence, lengths)
+    function, tensors = arguments(recurrence, lengths, product=True)
     assert_same_outputs_and_gradients(function, tensors, ["reference", backend])
 
 
 @every_recurrence
 @every_gradient
 def test_gradients_of_a_recurrence_of_products_are_those_of_finite_differences(backend, recurrence):
-    function, tensors = arguments(recurrence, [4, 1, 2], size=2, dtype=torch.float64)
+    function, tensors = arguments(recurrence, [4, 1, 2], product=True, size=2, dtype=torch.float64)
     leaves = [tensor.requires_grad_() for tensor in tensors]
     assert torch.autograd.gradcheck(lambda *a: tuple(function(backend, *a)[:2]), leaves)
 

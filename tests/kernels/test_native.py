@@ -136,8 +136,8 @@ GRU = {"inputs": 0, "initial": 1, "gate": 2, "candidate": 4}
 )
 def test_the_operation_names_the_argument_that_does_not_fit(argument, value, message):
     counts, (inputs, initial, gate, candidate) = test_gru.arguments([3, 2], 4)
-    given = [inputs, initial, gate, None, candidate, None, None, torch.float32, list(counts)]
-    given[{**GRU, "products": 7, "counts": 8}[argument]] = value
+    given = [inputs, initial, gate, None, candidate, None, torch.float32, list(counts)]
+    given[{**GRU, "products": 6, "counts": 7}[argument]] = value
     with pytest.raises(ValueError, match=message):
         torch.ops.recurrent_mt.gru(*given)
 

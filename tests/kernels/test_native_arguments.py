@@ -48,7 +48,7 @@ def recorded_calls():
         differentiate(test_attentive_gru.run(counts, mask), tensors)
         counts, tensors = test_grconv.arguments([4, 3, 1], 4)
         differentiate(test_grconv.run(counts), tensors)
-        counts, tensors = test_dilated_grconv.arguments([6, 3, 1], 4, matrices=2, biases=3)
+        counts, tensors = test_dilated_grconv.arguments([6, 3, 1], 4, sets=2)
         differentiate(test_dilated_grconv.run(counts), tensors)
     return recorder.calls
 
@@ -60,7 +60,7 @@ def attend_call():
 
 def cross_entropy_call():
     target = torch.tensor([0, 0, 6, 6, 2, 2])
-    return [random(6, 4), random(7, 4), random(7), target, 0.1, 5.0, torch.float32, True, True, True]
+    return [random(6, 4), random(7, 4), random(7), target, 0.1, torch.float32, True, True, True]
 
 
 def linear_call():

@@ -39,7 +39,7 @@ def check_removed(config: RemovedOptions) -> None:
     Raises:
         ValueError: naming it, and the commit that still has it.
     """
-    for known in fields(RemovedOptions):
+    for known in (one for one in fields(RemovedOptions) if "removed" in one.metadata):
         value, off = getattr(config, known.name, known.default), known.default
         if known.name == "grconv_dilated_biases":
             off = getattr(config, "grconv_dilated_weights", 1)
