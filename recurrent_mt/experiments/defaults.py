@@ -73,8 +73,11 @@ def read_fields(name: str, classes: dict[str, ast.ClassDef]) -> dict[str, str]:
     found: dict[str, str] = {}
     for base in classes[name].bases:
         found |= read_fields(ast.unparse(base), classes)
-    fields = (one for one in classes[name].body if isinstance(one, ast.AnnAssign))
-    return found | {ast.unparse(field.target): read_default(field.value) for field in fields if field.value}
+    for field in classes[name].body:
+        # An option that is gone has one value only.
+        if isinstance(field, ast.AnnAssign) and field.value and not ast.unparse(field.value).startswith("removed("):
+            found[ast.unparse(field.target)] = read_default(field.value)
+    return found
 
 
 def read_default(value: ast.expr) -> str:
