@@ -192,6 +192,31 @@ def test_the_arrows_make_no_circle():
     TopologicalSorter(arrows).prepare()  # raises CycleError, which names the circle
 
 
+def test_files_make_no_circle():
+    """Not even where an import waits in a function, or is for types alone."""
+    files = {module_name(path): path for package in ALLOWED for path in python_files(REPOSITORY / package)}
+    TopologicalSorter({name: imported_files(path, files) - {name} for name, path in files.items()}).prepare()
+
+
+def module_name(path):
+    return ".".join(path.relative_to(REPOSITORY).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imported_files(path, files):
+    """The modules of this project that a file imports by name, wherever in it; of a package, those of its parts."""
+    package = path.relative_to(REPOSITORY).parent.parts
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            parts = {f"{module}.{alias.name}" for alias in node.names}
+            found |= parts & files.keys() or {module}
+    return found & files.keys()
+
+
 @pytest.mark.parametrize("package", ALLOWED)
 def test_every_part_is_covered(package):
     places = [path for path in (REPOSITORY / package).iterdir() if path.name not in ("__pycache__", "__init__.py")]

@@ -54,7 +54,7 @@ from .tables import (
     select,
     write_results,
 )
-from .translated_files import System, TestSet, UnknownWords
+from .translated_files import Place, System, TestSet, UnknownWords, list_places, read_system, read_test_set
 from .words import BY_FREQUENCY, content_table, score_content, score_words, word_table
 
 RESAMPLES = 1000
@@ -423,6 +423,36 @@ def analyze(
         {one.name: test_set.count(SENTENCE_METRIC, one.first_seed).score_sentences() for one in systems},
         hypothesis_scores,
     )
+
+
+def analyze_files(
+    reference: Place | Sequence[Place],
+    systems: Mapping[str, Place | Sequence[Place]],
+    *,
+    source: Place | None = None,
+    languages: tuple[str, str] = ("", ""),
+    lowercase: bool = False,
+    settings: Settings | None = None,
+) -> Analysis:
+    """What ``recurrent-mt analyze`` counts; ``records`` of what it returns is a data frame of all numbers.
+
+    Args:
+        reference: raw references, in one file or several; words are counted in the first.
+        systems: by name, a file of detokenized translations or a log (``*.log``); several files count as seeds. The
+            first system is the baseline.
+        source: raw sources, for scores by their length.
+        languages: codes of source and target, which choose how words are counted and scored.
+        lowercase: whether to ignore case.
+        settings: what to count.
+
+    Raises:
+        FileError: if a file cannot be read, or has not as many lines as the references.
+        ValueError: if there is no system, or one without files, or a setting makes no sense.
+    """
+    references = list_places(reference)
+    test_set = read_test_set(references, source, languages, lowercase=lowercase)
+    read = [read_system(name, list_places(files), references[0], test_set) for name, files in systems.items()]
+    return analyze(test_set, read, settings=settings)
 
 
 def average_seeds(by_seed: Mapping[str, Iterable[Record]]) -> Iterator[Record]:

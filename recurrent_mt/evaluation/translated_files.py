@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from os.path import abspath
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..metrics import SentenceStatistics, split_words, statistics, warn_of_language
 from ..subwords import is_subword, warn_of_subwords, warn_of_tokens
@@ -26,10 +25,6 @@ from ..text_files import (
 from ..text_form import mark_unknown, read_text_form
 from .generate_log import NBestLists, collect_lists, read_detokenized_lists, read_generate_log
 from .outcomes import seed_of
-
-if TYPE_CHECKING:
-    from .analysis import Analysis, Settings
-
 
 LOG = logging.getLogger(__name__)
 
@@ -159,38 +154,6 @@ def choose_baseline(names: Sequence[str], names_in_runs: Sequence[str] = (), rec
     wanted = [name for name, own_name in pairs if own_name == recorded]
     wanted += [name for name, own_name in pairs if own_name in STOCK_MODELS]
     return [*wanted, names[0]][0]
-
-
-def analyze_files(
-    reference: Place | Sequence[Place],
-    systems: Mapping[str, Place | Sequence[Place]],
-    *,
-    source: Place | None = None,
-    languages: tuple[str, str] = ("", ""),
-    lowercase: bool = False,
-    settings: Settings | None = None,
-) -> Analysis:
-    """What ``recurrent-mt analyze`` counts; ``records`` of what it returns is a data frame of all numbers.
-
-    Args:
-        reference: raw references, in one file or several; words are counted in the first.
-        systems: by name, a file of detokenized translations or a log (``*.log``); several files count as seeds. The
-            first system is the baseline.
-        source: raw sources, for scores by their length.
-        languages: codes of source and target, which choose how words are counted and scored.
-        lowercase: whether to ignore case.
-        settings: what to count.
-
-    Raises:
-        FileError: if a file cannot be read, or has not as many lines as the references.
-        ValueError: if there is no system, or one without files, or a setting makes no sense.
-    """
-    from .analysis import analyze  # only here: that module imports this one
-
-    references = list_places(reference)
-    test_set = read_test_set(references, source, languages, lowercase=lowercase)
-    read = [read_system(name, list_places(files), references[0], test_set) for name, files in systems.items()]
-    return analyze(test_set, read, settings=settings)
 
 
 def list_places(places: Place | Sequence[Place]) -> Sequence[Place]:

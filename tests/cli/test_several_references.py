@@ -5,7 +5,7 @@ import json
 import pytest
 import sacrebleu
 
-from recurrent_mt.evaluation.translated_files import analyze_files
+from recurrent_mt.evaluation.analysis import analyze_files
 from recurrent_mt.metrics import METRICS, statistics
 from tests.commands import call, run
 

@@ -199,7 +199,7 @@ class SentencePieceSampling(SubwordSampler):
         return [piece for word in text.split() for piece in generator.choices(*self._segmentations(word))[0]]
 
     def _list_segmentations(self, word: str) -> tuple[list[list[str]], list[float]]:
-        """Those of a word whose pieces are in the dictionary, if there are any, and their weights."""
+        """A word's segmentations into pieces of the dictionary, if there are any, and their weights."""
         found = self._model.nbest_encode(word, nbest_size=SEGMENTATIONS, out_type=str)
         known = [pieces for pieces in found if all(piece in self._dictionary for piece in pieces)] or found
         scores = [sum(self._model.get_score(self._model.piece_to_id(piece)) for piece in pieces) for pieces in known]

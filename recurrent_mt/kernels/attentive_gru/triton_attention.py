@@ -15,7 +15,7 @@ from torch import Tensor
 
 from ..matrix import product
 from ..triton_math import NUMBERS, accumulator, accumulator_dtype, tanh
-from .backends import AttentionBackward, StepAttention, project_query
+from .attention import AttentionBackward, StepAttention, project_query
 from .interface import AttentiveGRUWeights, Memory
 
 MASKED = tl.constexpr(-1e30)

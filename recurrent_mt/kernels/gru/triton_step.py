@@ -7,7 +7,7 @@ import triton.language as tl
 from torch import Tensor
 
 from ..triton_math import accumulator, sigmoid, tanh
-from .backends import Elementwise
+from .elementwise import Elementwise
 
 BLOCK = 512
 """Numbers per program: a step has few rows, and they must be enough for all multiprocessors."""
