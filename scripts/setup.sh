@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Makes a virtual environment with everything this project needs.
 #
-#   bash scripts/setup.sh [--demo] [--lesson]
+#   bash scripts/setup.sh [--demo] [--lesson] [--tests]
 #
 #   --demo              also what the page of recurrent-mt demo needs (requirements-demo.txt)
 #   --lesson            also what runs docs/lesson.ipynb, Jupyter included (requirements-lesson.txt)
+#   --tests             also what the tests and `make check` need (requirements-tests.txt)
 #   PYTHON=python3.13   the interpreter (default: the first usable of python3.11, 3.12, 3.13, 3.14)
 #   VENV=/some/folder   the environment (default: .venv in the project)
 # Safe to call again at any time: if everything is in place, it returns at once; what an interrupted call left behind is
@@ -207,9 +208,9 @@ main() {
     local argument
     for argument; do
         case $argument in
-            --demo | --lesson) ;;
+            --demo | --lesson | --tests) ;;
             -h | --help) print_usage && exit ;;
-            *) stop "takes no argument but --demo and --lesson, so not $argument; see --help." ;;
+            *) stop "takes no argument but --demo, --lesson, and --tests, so not $argument; see --help." ;;
         esac
     done
     # With it, cd may print a folder, or go to another than the one that is meant.

@@ -12,7 +12,7 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
 if [[ ${1:-} == --help ]]; then print_usage "$0" && exit; fi
-prepare_environment
+if [[ ${SETUP:-yes} != no ]]; then bash "$ROOT/scripts/setup.sh" --tests; else check_environment; fi
 cd "$ROOT"
 # The tests start Python in folders of their own.
 unset PYTHONSAFEPATH

@@ -324,4 +324,4 @@ def test_two_setups_at_once_wait_for_each_other(project: Path):
 def test_an_unknown_argument_gets_one_sentence(project: Path):
     done = subprocess.run(["bash", project / "scripts/setup.sh", "--demo", "--all"], capture_output=True, text=True)
     assert done.returncode != 0
-    assert done.stderr == "setup: takes no argument but --demo and --lesson, so not --all; see --help.\n"
+    assert done.stderr == "setup: takes no argument but --demo, --lesson, and --tests, so not --all; see --help.\n"
