@@ -197,37 +197,6 @@ class ConvolutionPair(nn.Module):
         return self.second(self.first(grid, padding).relu(), padding).relu()
 
 
-class AttentionGate(nn.Module):
-    """How much of each position a skip lets through: Oktay et al. (2018), section 2.1, eqs. (1) and (2).
-
-    With x a position of the skip and g the position below that covers it::
-
-        α = σ(ψᵀ ReLU(W_x x + W_g g + b_g) + b_ψ)    x̂ = α x
-
-    They bring x down to the grid of g and interpolate α back up. Interpolation would mix a sentence's last word with
-    what comes after it and blur the coefficients of neighbors; here, W_g g is repeated for the two positions it covers.
-
-    Args:
-        size: channels of x and of the inner sum.
-        gating_size: channels of g.
-    """
-
-    def __init__(self, size: int, gating_size: int) -> None:
-        super().__init__()
-        self.skip = nn.Conv1d(size, size, 1, bias=False)
-        self.gating = nn.Conv1d(gating_size, size, 1)
-        self.score = nn.Conv1d(size, 1, 1)
-
-    def coefficients(self, skip: Tensor, below: Tensor) -> Tensor:
-        """α (B, 1, L) for a skip (B, C, L) and the level below it (B, C', ⌈L/2⌉)."""
-        gating = self.gating(below).repeat_interleave(2, dim=2)[:, :, : skip.size(2)]
-        return self.score((self.skip(skip) + gating).relu()).sigmoid()
-
-    def forward(self, skip: Tensor, below: Tensor) -> Tensor:
-        """Returns the skip connection (B, C, L), gated."""
-        return skip * self.coefficients(skip, below)
-
-
 class UNetEncoder(HourglassEncoder):
     """Halves the sentence ``depth`` times and doubles it again, with a skip from each level to its counterpart.
 
@@ -239,22 +208,13 @@ class UNetEncoder(HourglassEncoder):
     Args:
         input_size: E.
         hidden_size: H.
-        attention_gates: whether the skips go through an :class:`AttentionGate`.
         layer_norm: whether there are norms.
         settings: all others.
     """
 
     network = "U-Net"
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        *,
-        attention_gates: bool = False,
-        layer_norm: bool = True,
-        **settings: Any,
-    ) -> None:
+    def __init__(self, input_size: int, hidden_size: int, *, layer_norm: bool = True, **settings: Any) -> None:
         super().__init__(input_size, hidden_size, top_size=hidden_size, layer_norm=layer_norm, **settings)
         widths = self.widths
         self.down = nn.ModuleList(
@@ -262,8 +222,6 @@ class UNetEncoder(HourglassEncoder):
         )
         self.upsampling = nn.ModuleList(Upsampling(below, above) for above, below in pairwise(widths))
         self.up = nn.ModuleList(ConvolutionPair(2 * width, width, layer_norm=layer_norm) for width in widths[:-1])
-        gates = (AttentionGate(above, below) for above, below in pairwise(widths))
-        self.gates = nn.ModuleList(gates) if attention_gates else None
 
     def descend(self, grid: Tensor, levels: list[Tensor]) -> list[Tensor]:
         """Pairs of convolutions with pooling between them; the last pair is the bottleneck."""
@@ -276,8 +234,6 @@ class UNetEncoder(HourglassEncoder):
 
     def ascend(self, grid: Tensor, skip: Tensor, level: int, padding: Tensor) -> Tensor:
         """The transposed convolution, the skip concatenated to it, and a pair of convolutions."""
-        if self.gates is not None:
-            skip = self.gates[level](skip, grid)
         return self.up[level](torch.cat([skip, self.upsampling[level](grid, padding)], dim=1), padding)
 
 

@@ -56,7 +56,7 @@ ENCODERS = {
     "sepconv": lambda _: SeparableConvolutionEncoder(EMBED, HIDDEN, num_modules=2, positions=True),
     "sepconv_ordinary": lambda _: SeparableConvolutionEncoder(EMBED, HIDDEN, widths=(3, 5, 3), ordinary=True),
     "unet": lambda _: UNetEncoder(EMBED, HIDDEN),
-    "unet_gates": lambda _: UNetEncoder(EMBED, HIDDEN, depth=1, growth=2, attention_gates=True),
+    "unet_wide": lambda _: UNetEncoder(EMBED, HIDDEN, depth=1, growth=2),
     "vnet": lambda _: VNetEncoder(EMBED, HIDDEN, depth=2),
     "vnet_wide": lambda _: VNetEncoder(EMBED, HIDDEN, depth=1, growth=2),
     "grnn": lambda _: GRNNEncoder(EMBED, HIDDEN),

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 import torch
 
-from recurrent_mt.layers.hourglass import AttentionGate, UNetEncoder
+from recurrent_mt.layers.hourglass import UNetEncoder
 from tests.layers.one_sentence import (
     EMBED,
     assert_every_parameter_learns,
@@ -24,7 +24,6 @@ OPTIONS = {
     "depth_one": {"depth": 1},
     "deep": {"depth": 5},
     "growth": {"depth": 2, "growth": 2},
-    "gates": {"depth": 2, "growth": 2, "attention_gates": True},
     "no_layer_norm": {"layer_norm": False},
     "as_published": {"layer_norm": False, "word_residual": False},
 }
@@ -41,15 +40,6 @@ def pool_by_loops(words):
     return torch.stack([words[place : place + 2].max(dim=0).values for place in range(0, len(words), 2)])
 
 
-def gate_by_loops(skip, below, gate):
-    gated = []
-    for place, x in enumerate(skip):
-        g = below[place // 2]
-        hidden = gate.skip.weight[:, :, 0] @ x + gate.gating.weight[:, :, 0] @ g + gate.gating.bias
-        gated.append(torch.sigmoid(gate.score.weight[0, :, 0] @ hidden.relu() + gate.score.bias) * x)
-    return torch.stack(gated)
-
-
 def encode_by_loops(encoder, words):
     words = normalize(encoder.words(words), encoder.norm)
     hidden, skips = words, []
@@ -59,11 +49,8 @@ def encode_by_loops(encoder, words):
     hidden = pair_by_loops(hidden, encoder.down[-1])
     bottleneck = hidden.mean(dim=0)
     for level in reversed(range(len(skips))):
-        skip = skips[level]
-        if encoder.gates is not None:
-            skip = gate_by_loops(skip, hidden, encoder.gates[level])
-        raised = double(hidden, encoder.upsampling[level].convolution, len(skip))
-        hidden = pair_by_loops(torch.cat([skip, raised], dim=1), encoder.up[level])
+        raised = double(hidden, encoder.upsampling[level].convolution, len(skips[level]))
+        hidden = pair_by_loops(torch.cat([skips[level], raised], dim=1), encoder.up[level])
     annotations = torch.tanh(encoder.annotations(hidden) + (words if encoder.word_residual else 0))
     return annotations, torch.tanh(encoder.summary.weight @ torch.cat([bottleneck, annotations.mean(dim=0)]))
 
@@ -86,9 +73,8 @@ def test_every_parameter_of_the_unet_learns(options):
 
 
 @pytest.mark.parametrize(("depth", "growth"), [(1, 1), (3, 1), (2, 2)])
-@pytest.mark.parametrize("gates", [False, True])
 @pytest.mark.parametrize("layer_norm", [False, True])
-def test_the_unet_has_the_parameters_of_its_formula(depth, growth, gates, layer_norm):
+def test_the_unet_has_the_parameters_of_its_formula(depth, growth, layer_norm):
     widths = [HIDDEN * growth**level for level in range(depth + 1)]
     expected = EMBED * HIDDEN + HIDDEN + HIDDEN**2 + HIDDEN + (widths[-1] + HIDDEN) * HIDDEN  # the three products
     for before, width in zip([HIDDEN, *widths], widths):  # pairs on the way down and at the bottom
@@ -98,18 +84,8 @@ def test_the_unet_has_the_parameters_of_its_formula(depth, growth, gates, layer_
     for width, below in pairwise(widths):
         expected += 2 * below * width + width  # transposed convolution
         expected += 3 * 2 * width * width + 3 * width**2 + 2 * width  # pair on the way up
-        expected += gates * (width**2 + below * width + width + width + 1)
-    options = {"depth": depth, "growth": growth, "attention_gates": gates, "layer_norm": layer_norm}
-    assert parameter_count(UNetEncoder(EMBED, HIDDEN, **options)) == expected
-
-
-def test_attention_gates_lie_between_nothing_and_the_skip():
-    gate = randomized(AttentionGate(HIDDEN, 2 * HIDDEN))
-    skip, below = torch.randn(2, HIDDEN, 7).double(), torch.randn(2, 2 * HIDDEN, 4).double()
-    coefficients = gate.coefficients(skip, below)
-    assert coefficients.shape == (2, 1, 7) and (coefficients > 0).all() and (coefficients < 1).all()
-    assert coefficients.unique().numel() == 14  # each position its own, also where two share what lies below
-    torch.testing.assert_close(gate(skip, below), coefficients * skip)
+    encoder = UNetEncoder(EMBED, HIDDEN, depth=depth, growth=growth, layer_norm=layer_norm)
+    assert parameter_count(encoder) == expected
 
 
 def test_a_word_reaches_the_other_end_of_the_sentence_through_the_bottleneck():

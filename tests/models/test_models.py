@@ -61,7 +61,6 @@ OPTIONS = {
     "sepconv_groups": {"sepconv_groups": "2,3", "encoder_hidden_size": 6, "decoder_hidden_size": 6},
     "sepconv_ordinary": {"sepconv_ordinary": True, "sepconv_kernels": "3,3"},
     "sepconv_positions": {"sepconv_positions": True},
-    "unet_gates": {"unet_attention_gates": True},
     "unet_growth": {"unet_depth": 2, "unet_growth": 2},
     "unet_published": {"unet_no_layer_norm": True, "unet_no_word_residual": True},
     "vnet_growth": {"vnet_depth": 2, "vnet_growth": 2},

@@ -23,9 +23,6 @@ class UNetEncoderConfig(EncoderDecoderConfig):
     unet_growth: int = option(
         1, "how many times wider each of its levels is than the one above (Ronneberger et al. 2015: 2)"
     )
-    unet_attention_gates: bool = option(
-        False, "let the level below a skip decide how much of each word passes through it (Oktay et al. 2018, eq. (1))"
-    )
     unet_no_layer_norm: bool = option(
         False, "no layer norm before the U-Net's rectifiers and on the words (Ronneberger et al. 2015)"
     )
@@ -45,7 +42,6 @@ class UNetEncoderModel(EncoderDecoderModel):
             config.encoder_hidden_size,
             depth=config.unet_depth,
             growth=config.unet_growth,
-            attention_gates=config.unet_attention_gates,
             layer_norm=not config.unet_no_layer_norm,
             word_residual=not config.unet_no_word_residual,
             dropout=dropout(config, "encoder_dropout_out"),

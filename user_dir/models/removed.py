@@ -27,6 +27,7 @@ class RemovedOptions(FairseqDataclass):
     decoder_attention_heads: int = removed(1)
     decoder_cell_layer_norm: bool = removed(False)
     encoder_cell_layer_norm: bool = removed(False)
+    unet_attention_gates: bool = removed(False)
     grconv_unit_gates: bool = removed(False)
     grconv_dilated_annotations: str = removed("sum")
     # As many as --grconv-dilated-weights, always.
