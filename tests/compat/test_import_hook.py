@@ -7,7 +7,7 @@ import sysconfig
 
 import pytest
 
-from .conftest import PROJECT
+from .conftest import PROJECT, TRAINING, WIDTHS
 
 #: The pattern of fairseq's configurations: an instance of a plain dataclass as a default.
 NESTED_DEFAULTS = {
@@ -259,3 +259,21 @@ def test_the_parser_of_validation_has_a_task(package, run_python):
         """,
     )
     assert_succeeds(finished)
+
+
+@pytest.mark.slow
+def test_the_minimal_repairs_leave_fairseqs_functions_as_they_are(data, tmp_path, run_in_environment, monkeypatch):
+    """It trains, resumes, and translates; and `--nbest` above `--beam`, which a repair refuses, ends as in fairseq."""
+    monkeypatch.setenv("FAIRSEQ_COMPAT", "minimal")
+    flags = [*TRAINING.split(), *WIDTHS["lstm"].split(), "--arch", "lstm", "--save-dir", tmp_path / "checkpoints"]
+    for updates in (2, 4):
+        done = run_in_environment("fairseq-train", data / "binary", *flags, "--max-update", updates)
+        assert done.returncode == 0, done.stdout
+    assert "@ 2 updates" in done.stdout
+    generate = "fairseq-generate", data / "binary", "--path", tmp_path / "checkpoints/checkpoint_last.pt", "--cpu"
+    done = run_in_environment(*generate, "--beam", 2, "--nbest", 5)
+    assert done.returncode == 0 and "H-0\t" in done.stdout, done.stdout
+    program = "from fairseq.trainer import Trainer; print(hasattr(Trainer.load_checkpoint, '__wrapped__'))"
+    assert run_in_environment("python", "-c", program).stdout == "False\n"
+    monkeypatch.delenv("FAIRSEQ_COMPAT")
+    assert run_in_environment("python", "-c", program).stdout == "True\n"
