@@ -32,7 +32,7 @@ DIGESTS = {
     "grconv-30-small": "b663af5e",
     "grconv-30": "96479f38",
     "recommended-base": "018c283d",
-    "recommended-grconv": "3eed8a15",
+    "recommended-grconv": "310db98d",
     "recommended-large": "fff44f00",
     "recommended-small": "fab52564",
     "rnnenc-30-small": "8b909c6d",
