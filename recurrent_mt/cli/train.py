@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> None:
     """Prints the command, and becomes it.
 
     Raises:
-        FileNotFoundError: if there is no such file.
+        FileNotFoundError: if there is no such file, or no folder of its data.
         ValueError: if Hydra or fairseq would reject its contents.
     """
     machines = find_machines(options)
@@ -91,7 +91,15 @@ def run(options: argparse.Namespace) -> None:
         print(f"  {line}")
     print(f"  $ {shlex.join(command)}", flush=True)
     if not options.dry_run:
+        check_data(arguments[0])
         os.execv(command[0], command)
+
+
+def check_data(data: str) -> None:
+    """Raises FileNotFoundError for a folder that is not there, of which fairseq would show a traceback."""
+    for folder in [] if data.startswith("-") else data.split(os.pathsep):
+        if not Path(folder).is_dir():
+            raise FileNotFoundError(f"there is no folder {folder}: task.data=DIR is what fairseq-preprocess has made")
 
 
 def find_machines(options: argparse.Namespace) -> Machines | None:

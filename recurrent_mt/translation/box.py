@@ -103,7 +103,7 @@ def find_folder(place: str | Path | None) -> Path:
     if str(place) in boxes:
         return boxes[str(place)]
     if not path.exists():
-        installed = f"installed are {', '.join(boxes)}" if boxes else "none is installed"
+        installed = f"the installed boxes: {', '.join(boxes)}" if boxes else "no box is installed"
         raise FileNotFoundError(f"there is no checkpoint, run folder, or installed box {place}: {installed}")
     return path
 

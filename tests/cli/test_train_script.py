@@ -65,13 +65,15 @@ def test_one_file_trains_with_overrides_and_flags(tmp_path):
     assert (tmp_path / "checkpoint_last.pt").exists()
 
 
-def test_a_dry_run_shows_the_command_and_a_missing_configuration_is_named(tmp_path):
+def test_a_dry_run_shows_the_command_and_what_is_missing_is_named(tmp_path):
     configuration = toy.REPOSITORY / "configs/grconv-30.yaml"
     done = call("train", "--dry-run", configuration, f"task.data={tmp_path}", "pair=zh-en")
     shown = done.stdout + done.stderr
     assert not done.returncode and "--arch grconv_encoder" in shown and "--source-lang zh --target-lang en" in shown
     done = call("train", "nowhere.yaml")
     assert done.returncode == 1 and "no configuration nowhere.yaml" in done.stderr
+    done = call("train", configuration, f"task.data={tmp_path}:nowhere", "pair=zh-en")
+    assert done.returncode == 1 and "there is no folder nowhere: task.data=DIR is what" in done.stderr
     assert "required: FILE.yaml" in train_script(check=False)
 
 

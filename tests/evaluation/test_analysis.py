@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from recurrent_mt.evaluation.analysis import Settings, analyze, score_systems
+from recurrent_mt.evaluation.analysis import Settings, analyze, analyze_files, score_systems
 from recurrent_mt.evaluation.tables import select, tables_as_text
 from recurrent_mt.evaluation.translated_files import (
     RunFolder,
     System,
     UnknownWords,
-    analyze_files,
     choose_baseline,
     name_runs,
     read_runs,

@@ -94,12 +94,12 @@ def test_of_several_boxes_one_has_to_be_named(boxes, installed):
 def test_what_is_neither_file_nor_box_is_named_with_the_boxes_that_there_are(boxes, installed):
     missing = "there is no checkpoint, run folder, or installed box nowhere: "
     boxes["fr-de"] = installed
-    with pytest.raises(FileNotFoundError, match=f"^{missing}installed are fr-en, fr-de$"):
+    with pytest.raises(FileNotFoundError, match=f"^{missing}the installed boxes: fr-en, fr-de$"):
         load_model("nowhere")
     for words in ("translate nowhere", "translate nowhere model.pt", "translate-onnx --run nowhere"):
-        assert call(*words.split()).stderr == f"error: {missing}installed are fr-en, fr-de\n"
+        assert call(*words.split()).stderr == f"error: {missing}the installed boxes: fr-en, fr-de\n"
     boxes.clear()
-    with pytest.raises(FileNotFoundError, match=f"^{missing}none is installed$"):
+    with pytest.raises(FileNotFoundError, match=f"^{missing}no box is installed$"):
         load_model("nowhere")
 
 
