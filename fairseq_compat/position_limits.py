@@ -9,7 +9,8 @@ translated, a sentence that is longer than a batch is a batch. `batch_limits` na
 
 import dataclasses
 import functools
-import types
+
+from .module_view import ModuleView
 
 #: What stands for no limit: a number, so that other programs can read the checkpoint.
 UNLIMITED = 10**9
@@ -78,7 +79,7 @@ def _architecture(models, cfg):
 
 
 def _repair_command(command):
-    """``fairseq_cli.generate`` and ``fairseq_cli.interactive``, which use ``tasks`` for nothing else."""
+    """``fairseq_cli.generate`` and ``fairseq_cli.interactive``."""
     tasks = command.tasks
 
     def setup_task(*args, **kwargs):
@@ -93,7 +94,7 @@ def _repair_command(command):
         task.get_batch_iterator = with_room
         return task
 
-    command.tasks = types.SimpleNamespace(setup_task=setup_task)
+    command.tasks = ModuleView(tasks, setup_task=setup_task)
 
 
 def _longest(dataset, max_positions):

@@ -10,8 +10,8 @@ one called ``@@``.
 
 import contextlib
 import functools
-import types
 
+from .module_view import ModuleView
 from .text_lines import open_text
 
 #: What fairseq's options call the two kinds of subwords that words can be put together from.
@@ -134,7 +134,7 @@ def _known_sources(command, cfg, sources):
         task.inference_step = search_and_align
         return task
 
-    command.tasks = types.SimpleNamespace(setup_task=setup_task)
+    command.tasks = ModuleView(tasks, setup_task=setup_task)
     try:
         yield
     finally:
