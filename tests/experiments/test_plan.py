@@ -142,13 +142,13 @@ def test_a_system_takes_options_of_its_own():
     assert made.count("--dropout") == made.count("--decoder-hidden-size") == 1
     assert made[made.index("--dropout") + 1] == "0.3"
     assert "--encoder-layer-norm" not in made
-    plain, other = (folders(f"systems=grconv_encoder-none{end}") for end in ("", "+grconv-unit-gates"))
+    plain, other = (folders(f"systems=grconv_encoder-none{end}") for end in ("", "+grconv-dilated"))
     assert set(plain.values()).isdisjoint(other.values())
 
 
 def test_a_switch_of_a_system_may_be_on_or_off():
     assert "--encoder-bidirectional" not in arguments("gru_encoder-none+encoder-bidirectional=false")
-    assert arguments("grconv_encoder-none+grconv-unit-gates=true") == arguments("grconv_encoder-none+grconv-unit-gates")
+    assert arguments("grconv_encoder-none+grconv-dilated=true") == arguments("grconv_encoder-none+grconv-dilated")
     # fairseq's flag switches it off.
     off, on = (arguments(f"gru_encoder-none+left_pad_source={value}") for value in ("false", "true"))
     assert "--left-pad-source --seed" in off and "--left-pad-source" not in on
