@@ -225,12 +225,14 @@ def test_every_part_is_covered(package):
     assert parts == set(ALLOWED[package])
 
 
-def test_references_import_torch_only():
-    files = list(REPOSITORY.glob("recurrent_mt/kernels/*/reference.py"))
-    assert len(files) >= 3
-    for path in files:
-        assert imported(path) - {"recurrent_mt.kernels"} == {"torch"}, path
-        assert len(path.read_text().splitlines()) <= 70, path
+def test_every_recurrence_has_a_reference_that_fits_on_a_page():
+    lengths = [
+        node.end_lineno - node.lineno
+        for path in (REPOSITORY / "recurrent_mt/kernels").glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("reference_")
+    ]
+    assert len(lengths) >= 5 and max(lengths) <= 35
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def build(line, words):
         dictionary.add_symbol(f"w{word}")
     task = TASK_REGISTRY[parsed.task](parsed, dictionary, dictionary)
     parsed.initialization = "default"  # singular vectors cannot be had without numbers
-    parsed.encoder_spectral_radius = parsed.decoder_spectral_radius = 1.0
+    parsed.encoder_spectral_radius = 1.0
     with torch.device("meta"):
         return parsed, task.build_model(parsed)
 

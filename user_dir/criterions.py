@@ -17,7 +17,7 @@ from fairseq.criterions.cross_entropy import CrossEntropyCriterion, CrossEntropy
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
 from torch import Tensor, nn
 
-from .models.decoder import Decoder
+from .models.model import Decoder
 
 
 @dataclass

@@ -19,7 +19,7 @@ from torch.nn import functional as F
 Tensors = tuple[Tensor | None, ...]
 """What a function of a recurrence takes or returns."""
 
-Run = Callable[..., Tensors]
+Run = Callable[..., Any]
 """What calls such a function: :func:`directly` or :func:`replayed`."""
 
 MOST = 1024

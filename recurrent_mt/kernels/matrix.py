@@ -1,50 +1,20 @@
-"""A weight matrix as the recurrences take it, the number formats of its products, and how many rows at a time.
-
-Mixed precision: under ``torch.autocast``, matrix products are in its format and everything else is unchanged. autocast
-works on single operations. Under it, a recurrence would round its states at every step, and in-place operations would
-mix two formats. So the kernels turn it off and do what it is meant to do: their weights are narrowed once per call,
-products are computed in the weights' format, and what they are added to, states, softmax, and sums keep their own.
-"""
+"""A weight matrix as the recurrences take it, products in its dtype, and how many rows at a time."""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 
-class Precision(NamedTuple):
-    """The formats of a kernel's numbers.
-
-    Attributes:
-        states: the format of everything that is not a product, which is the weights' own.
-        products: the format of matrix products; different only under autocast.
-        outside: a context in which autocast is off.
-    """
-
-    states: torch.dtype
-    products: torch.dtype
-    outside: AbstractContextManager[object]
-
-
-def precision(weight: Tensor, backend: str) -> Precision:
-    """What autocast asks of a kernel with this weight; nothing for the backend ``reference``, the ground truth."""
-    device, own = weight.device.type, weight.dtype
-    if not torch.is_autocast_enabled(device):
-        return Precision(own, own, nullcontext())
-    narrow = own if backend == "reference" else torch.get_autocast_dtype(device)
-    return Precision(own, narrow, torch.autocast(device, enabled=False))
-
-
 def product(rows: Tensor, matrix: Tensor) -> Tensor:
-    """``rows @ matrix``, computed and returned in the matrix's format."""
+    """``rows @ matrix``, computed and returned in the matrix's dtype."""
     return rows.to(matrix.dtype) @ matrix
 
 
 def add_product(sums: Tensor, rows: Tensor, matrix: Tensor) -> Tensor:
-    """``sums + rows @ matrix``: the product in the matrix's format, the sum in its own."""
+    """``sums + rows @ matrix``: the product in the matrix's dtype, the sum in its own."""
     if sums.dtype == matrix.dtype:
         return torch.addmm(sums, rows, matrix)
     return sums + product(rows, matrix)
@@ -75,7 +45,7 @@ def pieces(rows: int, numbers: int, like: Tensor) -> list[slice]:
 
 
 def slices(rows: int, size: int) -> list[slice]:
-    """Yields slices of the rows, ``size`` at a time."""
+    """Slices of the rows, ``size`` at a time."""
     return [slice(start, min(start + size, rows)) for start in range(0, rows, size)]
 
 
@@ -87,7 +57,7 @@ class Matrix(NamedTuple):
     """The matrix ``left``, or ``left @ right``, which is never multiplied out to be applied.
 
     A product of inner size R costs R · (M + K) multiplications per row instead of M · K. Products are computed in the
-    matrix's number format; sums and the rows' gradients have the format of their arguments, and the matrix's gradients
+    matrix's dtype; sums and the rows' gradients have the dtype of their arguments, and the matrix's gradients
     have its own.
 
     Attributes:
@@ -98,8 +68,8 @@ class Matrix(NamedTuple):
     left: Tensor
     right: Tensor | None = None
 
-    def to(self, number: torch.dtype) -> Matrix:
-        return Matrix(self.left.to(number), None if self.right is None else self.right.to(number))
+    def to(self, dtype: torch.dtype) -> Matrix:
+        return Matrix(self.left.to(dtype), None if self.right is None else self.right.to(dtype))
 
     def for_steps(self, steps: int) -> Matrix:
         """The same, stored to make :meth:`add_to` fastest on a CPU, if that many calls are worth a copy."""

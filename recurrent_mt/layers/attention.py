@@ -10,6 +10,7 @@ from ..kernels.packing import Packing
 from .dropout import Dropout
 from .encoder_output import EncoderOutput
 from .grid import left_aligned, right_padding
+from .linear import Linear
 from .weights import projection, xavier_blocks_
 
 ATTENTIONS = ("additive", "dot", "general", "scaled_dot", "scaled_general")
@@ -24,7 +25,7 @@ class Attention(nn.Module):
     - ``scaled_dot`` and ``scaled_general``: the last two divided by the root of the units that are summed over, as in
       Vaswani et al. (2017), section 3.2.1.
 
-    The attending itself is in :mod:`recurrent_mt.kernels.attentive_gru`.
+    The attending itself is in :mod:`recurrent_mt.kernels.attention`.
 
     Args:
         kind: one of :data:`ATTENTIONS`.
@@ -46,7 +47,7 @@ class Attention(nn.Module):
                 f"{annotation_size}: make --decoder-hidden-size the encoder's output size, or use scaled_general"
             )
         self.scale = state_size**-0.5 if kind.startswith("scaled_") else 1.0
-        self.key = None if compares_directly else nn.Linear(annotation_size, state_size, bias=False)
+        self.key = None if compares_directly else Linear(annotation_size, state_size, bias=False)
         self.query_weight = self.score = None
         if self.key is not None:
             nn.init.xavier_uniform_(self.key.weight)

@@ -8,14 +8,16 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from ..kernels.attentive_gru import AttentiveGRUWeights, Memory, attend, attentive_gru
-from ..kernels.matrix import as_matrix, precision
+from ..kernels.attention import AttentiveGRUWeights, Memory, attend
+from ..kernels.attentive_gru import attentive_gru
+from ..kernels.dispatch import products_dtype, using
+from ..kernels.matrix import as_matrix
 from ..kernels.packing import Packing
 from .attention import Attention
 from .encoder_output import EncoderOutput, for_each_hypothesis
 from .gru import GRU
 from .gru_cell import PLAIN, GRUVariant, run_steps
-from .weights import kernel_weight, linear, weight_of_rank, xavier_blocks_
+from .weights import kernel_weight, multiply, weight_of_rank, xavier_blocks_
 
 
 class Contexts(NamedTuple):
@@ -46,7 +48,6 @@ class FixedContextGRU(nn.Module):
         hidden_size: H.
         context_size: C, the summary's size.
         variant: as in :class:`~recurrent_mt.layers.gru.GRU`.
-        backend: the same.
     """
 
     has_attention = False
@@ -58,17 +59,16 @@ class FixedContextGRU(nn.Module):
         *,
         context_size: int,
         variant: GRUVariant = PLAIN,
-        backend: str = "packed",
     ) -> None:
         super().__init__()
         self.context_size = context_size
-        self.gru = GRU(input_size, hidden_size, variant=variant, backend=backend)
+        self.gru = GRU(input_size, hidden_size, variant=variant)
         context = xavier_blocks_(torch.empty(3 * hidden_size, context_size), hidden_size)
         self.context_weight = weight_of_rank(context, variant.rank)
 
     def keys(self, source: EncoderOutput) -> Tensor:
         """What is computed once per sentence for all steps, the summary's products: (B, 1, 3H)."""
-        return linear(source.summary, self.context_weight).unsqueeze(1)
+        return multiply(source.summary, self.context_weight).unsqueeze(1)
 
     def forward(
         self, rows: Tensor, initial: Tensor, packing: Packing, source: EncoderOutput, keys: Tensor
@@ -119,12 +119,11 @@ class AttentiveGRU(nn.Module):
         context_size: int,
         attention: str,
         variant: GRUVariant = PLAIN,
-        backend: str = "packed",
     ) -> None:
         super().__init__()
         self.context_size = context_size
         self.attention = Attention(attention, state_size=hidden_size, annotation_size=context_size)
-        self.gru = GRU(input_size, hidden_size, variant=variant, backend=backend)
+        self.gru = GRU(input_size, hidden_size, variant=variant)
         context = xavier_blocks_(torch.empty(3 * hidden_size, context_size), hidden_size)
         self.context_weight = weight_of_rank(context, variant.rank)
 
@@ -154,9 +153,7 @@ class AttentiveGRU(nn.Module):
         memory = Memory(*(packing.sort(tensor) for tensor in (keys, source.annotations, source.padding_mask)))
         inputs, counts = self.gru.project(rows), packing.counts
         if self.gru.variant.in_kernels or not counts:
-            states, contexts, attention = attentive_gru(
-                inputs, initial, memory, self.weights(), counts=counts, backend=self.gru.backend
-            )
+            states, contexts, attention = attentive_gru(inputs, initial, memory, self.weights(), counts=counts)
         else:
             own = self.gru.bias.dtype
             step = self._time_step(memory, len(counts))
@@ -171,12 +168,12 @@ class AttentiveGRU(nn.Module):
             context (n, D), and the attention (n, S'), which carries no gradient.
         """
         advance, weights = self.gru.time_step(steps), self.weights()
-        products = precision(self.gru.bias, self.gru.backend).products
+        products = products_dtype(self.gru.bias)
         context_weight = as_matrix(kernel_weight(self.context_weight)).to(products).for_steps(steps)
 
         def step(inputs: Tensor, state: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-            # Not natively: these steps may need gradients.
-            context, attention = attend(state, memory, weights, backend="packed")
+            with using("packed"):  # these steps may need gradients
+                context, attention = attend(state, memory, weights)
             return advance(context_weight.add_to(inputs, context), state), context, attention.detach()
 
         return step
@@ -187,7 +184,7 @@ class AttentiveGRU(nn.Module):
 
     def products(self, source: EncoderOutput, keys: Tensor) -> Tensor:
         """What :meth:`readable` adds to the gates and the candidate: (B, S', 3H)."""
-        return linear(self.readable(source), self.context_weight)
+        return multiply(self.readable(source), self.context_weight)
 
     def read(self, state: Tensor, source: EncoderOutput, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """For what enters a step (n, H), the sum (n, P) of values under its attention (n, S').
@@ -200,4 +197,4 @@ class AttentiveGRU(nn.Module):
             keys: as returned by :meth:`keys`.
             values: as many as :meth:`readable` returns, of any width P.
         """
-        return attend(state, Memory(keys, values, source.padding_mask), self.weights(), backend=self.gru.backend)
+        return attend(state, Memory(keys, values, source.padding_mask), self.weights())

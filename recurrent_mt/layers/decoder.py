@@ -15,8 +15,9 @@ from .conditioned_gru import AttentiveGRU, FixedContextGRU
 from .dropout import Dropout
 from .encoder_output import EncoderOutput, for_each_hypothesis, keep_sentences, select
 from .gru import GRU
+from .linear import Linear
 from .time_skip import last_states
-from .weights import linear
+from .weights import multiply
 
 
 class MaxoutReadout(nn.Module):
@@ -35,9 +36,9 @@ class MaxoutReadout(nn.Module):
 
     def __init__(self, *, state_size: int, embed_size: int, context_size: int, output_size: int) -> None:
         super().__init__()
-        self.state = nn.Linear(state_size, 2 * output_size)
-        self.previous_word = nn.Linear(embed_size, 2 * output_size, bias=False)
-        self.context = nn.Linear(context_size, 2 * output_size, bias=False)
+        self.state = Linear(state_size, 2 * output_size)
+        self.previous_word = Linear(embed_size, 2 * output_size, bias=False)
+        self.context = Linear(context_size, 2 * output_size, bias=False)
         for layer in (self.state, self.previous_word, self.context):
             nn.init.xavier_uniform_(layer.weight)
         nn.init.zeros_(self.state.bias)
@@ -55,8 +56,7 @@ class MaxoutReadout(nn.Module):
         Returns:
             (N, output_size).
         """
-        # Under autocast the products are narrow; their sum has the states' format. (Quantized, a layer's weight is a
-        # method: it cannot be asked.)
+        # Under autocast the products are narrow; their sum has the states' dtype.
         pairs = self.state(states).to(states.dtype) + projected_words + projected_context
         return _Maxout.apply(pairs)
 
@@ -168,7 +168,7 @@ class GRUDecoder(nn.Module):
         first: the layer that reads the source.
         readout: the features of a position.
         summary_size: the size of the encoder's summary.
-        num_layers: how many GRU layers, including the first; the others have its size, variant, and backend.
+        num_layers: how many GRU layers, including the first; the others have its size and variant.
         dropout: probability of dropping a unit between layers.
         word_first: whether to use the first order.
         self_attention: over the top layer's outputs, or None.
@@ -188,14 +188,12 @@ class GRUDecoder(nn.Module):
         super().__init__()
         size, variant = first.gru.hidden_size, first.gru.variant
         self.first = first
-        self.upper = nn.ModuleList(
-            GRU(size, size, variant=variant, backend=first.gru.backend) for _ in range(num_layers - 1)
-        )
+        self.upper = nn.ModuleList(GRU(size, size, variant=variant) for _ in range(num_layers - 1))
         self.dropout = Dropout(dropout, owner=type(self).__name__)
         self.readout = readout
         self.word_first = word_first
         self.self_attention = self_attention
-        self.initial = nn.Linear(summary_size, num_layers * size)
+        self.initial = Linear(summary_size, num_layers * size)
         nn.init.xavier_uniform_(self.initial.weight)
         nn.init.zeros_(self.initial.bias)
 
@@ -291,7 +289,7 @@ class GRUDecoder(nn.Module):
         products = torch.cat([self.first.products(source, state.keys), self.readout.context(readable)], dim=2)
         if not state.context.size(1):
             return state._replace(products=products)
-        context = [linear(state.context, self.first.context_weight), self.readout.context(state.context)]
+        context = [multiply(state.context, self.first.context_weight), self.readout.context(state.context)]
         return state._replace(products=products, context=torch.cat(context, dim=1))
 
     def _read(self, history: Tensor, source: EncoderOutput, state: DecoderState) -> tuple[Tensor, Tensor | None]:

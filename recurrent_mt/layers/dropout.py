@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from torch import Tensor, nn
-from torch.nn import functional as F
+
+from ..kernels.linear import dropout
 
 
 def owner_names(modules: str | Sequence[str]) -> list[str]:
@@ -35,7 +36,7 @@ class Dropout(nn.Module):
         self.retained = False
 
     def forward(self, values: Tensor) -> Tensor:
-        return F.dropout(values, self.probability, training=self.training or self.retained)
+        return dropout(values, self.probability, training=self.training or self.retained)
 
     def make_generation_fast_(
         self, retain_dropout: bool = False, retain_dropout_modules: str | Sequence[str] | None = None, **kwargs: Any
@@ -73,7 +74,8 @@ class EmbeddingDropout(Dropout):
         self.words = words
 
     def forward(self, values: Tensor) -> Tensor:
-        """Drops whole dimensions of the embeddings (…, E), and keeps their shape."""
+        """Drops whole words of the embeddings (…, E), then units of the others."""
         if self.words and (self.training or self.retained):
-            values = values * F.dropout(values.new_ones(values.shape[:-1]), self.words).unsqueeze(-1)
+            words = dropout(values.new_ones(values.shape[:-1]), self.words, training=True)
+            values = values * words.unsqueeze(-1)
         return super().forward(values)

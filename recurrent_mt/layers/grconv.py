@@ -11,6 +11,7 @@ from ..kernels.dilated_grconv import DilatedGRConvOutput, DilatedGRConvWeights, 
 from ..kernels.grconv import GRConvOutput, GRConvWeights, grconv
 from ..kernels.packing import Packing, make_packing, rows_but_last
 from .encoder_output import EncoderOutput
+from .linear import Linear
 from .weights import orthogonal_blocks_, xavier_blocks_
 
 
@@ -30,7 +31,6 @@ class GRConvEncoder(nn.Module):
             sentences are not affected.
         annotation_height: the annotations are the nodes of all levels up to this one, that is, all spans of up to
             ``annotation_height`` + 1 words; 0: the leaves.
-        backend: the kernel's implementation.
 
     Raises:
         ValueError: if a height is negative, or if the annotations are above the last level.
@@ -44,7 +44,6 @@ class GRConvEncoder(nn.Module):
         activation: str = "tanh",
         height: int = 0,
         annotation_height: int = 0,
-        backend: str = "packed",
     ) -> None:
         super().__init__()
         for option, value in (("height", height), ("annotation-height", annotation_height)):
@@ -59,8 +58,7 @@ class GRConvEncoder(nn.Module):
         self.activation = activation
         self.height = height
         self.annotation_height = annotation_height
-        self.backend = backend
-        self.leaves = nn.Linear(input_size, hidden_size)
+        self.leaves = Linear(input_size, hidden_size)
         self.left = nn.Parameter(orthogonal_blocks_(torch.empty(hidden_size, hidden_size)))
         self.right = nn.Parameter(orthogonal_blocks_(torch.empty(hidden_size, hidden_size)))
         self.bias = nn.Parameter(torch.zeros(hidden_size))
@@ -86,7 +84,6 @@ class GRConvEncoder(nn.Module):
             activation=self.activation,
             height=self.height,
             annotation_height=self.annotation_height,
-            backend=self.backend,
         )
 
     def forward(self, embedded: Tensor, padding_mask: Tensor) -> EncoderOutput:
@@ -174,20 +171,18 @@ class DilatedGRConv(nn.Module):
         weight_sets: levels with weights of their own, from the lowest; all levels above share the last one's. 1: all
             levels share them.
         height: the last level; 0: the one that has merged all words.
-        backend: the kernel's implementation.
 
     Raises:
         ValueError: if there is no set of weights, or if the height is negative.
     """
 
-    def __init__(self, size: int, *, weight_sets: int, height: int, backend: str) -> None:
+    def __init__(self, size: int, *, weight_sets: int, height: int) -> None:
         super().__init__()
         if weight_sets < 1:
             raise ValueError(f"--grconv-dilated-weights must be 1 (shared by all levels) or more, not {weight_sets}")
         if height < 0:
             raise ValueError(f"--grconv-height must be 0 or more, not {height}")
         self.height = height
-        self.backend = backend
         self.left = nn.Parameter(torch.empty(weight_sets, size, size))
         self.right = nn.Parameter(torch.empty(weight_sets, size, size))
         self.bias = nn.Parameter(torch.zeros(weight_sets, size))
@@ -209,7 +204,6 @@ class DilatedGRConv(nn.Module):
             self.weights(),
             counts=packing.counts,
             height=self.height,
-            backend=self.backend,
         )
 
 
@@ -233,7 +227,6 @@ class DilatedGRConvEncoder(nn.Module):
         height: the last level, K; 0: the one that has merged all words.
         positions: whether leaves know their positions.
         weight_sets: as in :class:`DilatedGRConv`.
-        backend: the kernel's implementation.
 
     Raises:
         ValueError: if the size is odd, if there is no set of weights, if the height is negative, or if the summary is
@@ -249,7 +242,6 @@ class DilatedGRConvEncoder(nn.Module):
         height: int = 0,
         positions: bool = False,
         weight_sets: int = 1,
-        backend: str = "packed",
     ) -> None:
         super().__init__()
         if hidden_size % 2:
@@ -261,15 +253,15 @@ class DilatedGRConvEncoder(nn.Module):
             raise ValueError(f"a dilated grConv has no summary {summary!r}; it has: {', '.join(DILATED_SUMMARIES)}")
         self.annotation_size = self.summary_size = hidden_size
         self.summary = summary
-        self.leaves = nn.Linear(input_size, hidden_size)
+        self.leaves = Linear(input_size, hidden_size)
         xavier_blocks_(self.leaves.weight, hidden_size // 2)
         nn.init.zeros_(self.leaves.bias)
         self.positions = None
         if positions:
-            self.positions = nn.Linear(2 * WAVES, hidden_size, bias=False)
+            self.positions = Linear(2 * WAVES, hidden_size, bias=False)
             nn.init.normal_(self.positions.weight, std=0.01)
         self.directions = nn.ModuleList(
-            DilatedGRConv(hidden_size // 2, weight_sets=weight_sets, height=height, backend=backend) for _ in range(2)
+            DilatedGRConv(hidden_size // 2, weight_sets=weight_sets, height=height) for _ in range(2)
         )
 
     def merge(self, embedded: Tensor, packing: Packing) -> list[DilatedGRConvOutput]:

@@ -94,19 +94,6 @@ class ChannelNorm(nn.LayerNorm):
         return super().forward(grid.transpose(1, 2)).transpose(1, 2).masked_fill(padding, 0.0)
 
 
-class NoNorm(nn.Module):
-    """Takes the place of a norm that is left out."""
-
-    def forward(self, grid: Tensor, padding: Tensor) -> Tensor:
-        """The grid (B, C, L) with zeros on padding."""
-        return grid.masked_fill(padding, 0.0)
-
-
-def channel_norm(size: int, *, wanted: bool) -> ChannelNorm | NoNorm:
-    """The norm of a grid with ``size`` channels, if wanted."""
-    return ChannelNorm(size) if wanted else NoNorm()
-
-
 class Convolution(nn.Module):
     """A convolution that keeps a sentence's length: beyond both ends, it reads zeros.
 
@@ -133,7 +120,7 @@ class Convolution(nn.Module):
         nn.init.kaiming_normal_(self.convolution.weight, nonlinearity="relu")
         assert self.convolution.bias is not None
         nn.init.zeros_(self.convolution.bias)
-        self.norm = channel_norm(output_size, wanted=layer_norm)
+        self.norm = ChannelNorm(output_size) if layer_norm else None
 
     def forward(self, grid: Tensor, padding: Tensor) -> Tensor:
         """Convolves.
@@ -145,4 +132,5 @@ class Convolution(nn.Module):
         Returns:
             (B, C', L) with zeros on padding.
         """
-        return self.norm(self.convolution(grid), padding)
+        convolved = self.convolution(grid)
+        return convolved.masked_fill(padding, 0.0) if self.norm is None else self.norm(convolved, padding)

@@ -9,9 +9,8 @@ from torch import Tensor, nn
 
 from ..kernels.packing import make_packing
 from .encoder_output import EncoderOutput
+from .linear import Linear
 from .weights import projection, xavier_blocks_
-
-ANNOTATIONS = ("leaves", "ancestors")
 
 
 class GatedMerge(nn.Module):
@@ -31,9 +30,9 @@ class GatedMerge(nn.Module):
 
     def __init__(self, size: int) -> None:
         super().__init__()
-        self.reset = nn.Linear(2 * size, 2 * size, bias=False)
+        self.reset = Linear(2 * size, 2 * size, bias=False)
         self.candidate = projection(2 * size, size, bias=False)
-        self.update = nn.Linear(3 * size, 3 * size, bias=False)
+        self.update = Linear(3 * size, 3 * size, bias=False)
         xavier_blocks_(self.reset.weight, size)
         xavier_blocks_(self.update.weight, size)
 
@@ -53,24 +52,16 @@ class GRNNEncoder(nn.Module):
     of two; here, the last node of an odd level moves up unchanged, so a sentence of n words costs n − 1 merges and no
     padding is ever read. The nodes of all sentences on a level are merged in one product.
 
-    A leaf is W x + b. The paper reads only the root; what the annotations are is our choice: ``leaves``, each word's
-    own leaf, or ``ancestors``, the leaf plus every node above it up to the root, counting one that moved up only once.
+    A leaf is W x + b. The paper reads only the root; that the annotations are the leaves is our choice.
 
     Args:
         input_size: E.
         hidden_size: H.
-        annotations: one of :data:`ANNOTATIONS`.
-
-    Raises:
-        ValueError: if the kind of annotations is unknown.
     """
 
-    def __init__(self, input_size: int, hidden_size: int, *, annotations: str = "leaves") -> None:
+    def __init__(self, input_size: int, hidden_size: int) -> None:
         super().__init__()
-        if annotations not in ANNOTATIONS:
-            raise ValueError(f"there are no annotations {annotations!r}; there are: {', '.join(ANNOTATIONS)}")
         self.annotation_size = self.summary_size = hidden_size
-        self.annotations = annotations
         self.leaves = projection(input_size, hidden_size)
         self.merge = GatedMerge(hidden_size)
 
@@ -87,13 +78,12 @@ class GRNNEncoder(nn.Module):
             # Nothing is merged. The merge has a gradient even so, of zeros: a process without one would leave the
             # others waiting (DistributedDataParallel).
             leaves = torch.cat([leaves, self.merge(leaves[:0], leaves[:0])])
-        levels = [list(leaves.split(list(packing.counts)))]
-        while len(levels[-1]) > 1:
-            levels.append(self.raise_level(levels[-1]))
-        rows = torch.cat(sums_over_ancestors(levels)) if self.annotations == "ancestors" and len(leaves) else leaves
-        roots = levels[-1][0] if len(leaves) else leaves
+        nodes = list(leaves.split(list(packing.counts)))
+        while len(nodes) > 1:
+            nodes = self.raise_level(nodes)
+        roots = nodes[0] if len(leaves) else leaves
         empty = leaves.new_zeros(embedded.size(0) - roots.size(0), roots.size(1))
-        return EncoderOutput(packing.unpack(rows), padding_mask, packing.unsort(torch.cat([roots, empty])))
+        return EncoderOutput(packing.unpack(leaves), padding_mask, packing.unsort(torch.cat([roots, empty])))
 
     def raise_level(self, nodes: Sequence[Tensor]) -> list[Tensor]:
         """One level of all sentences' trees.
@@ -110,24 +100,3 @@ class GRNNEncoder(nn.Module):
         risen = [part[n:] for part, n in zip(left, paired)]
         merged = [torch.cat(pair) for pair in zip(parents.split(paired), risen)]
         return [*merged, *left[len(right) :]]
-
-
-def sums_over_ancestors(levels: Sequence[Sequence[Tensor]]) -> list[Tensor]:
-    """For each leaf, the sum of the distinct nodes on its way to the root, including itself.
-
-    Args:
-        levels: from the leaves to the roots, each as in :meth:`GRNNEncoder.raise_level`.
-
-    Returns:
-        For each position, the sums there, as in ``levels[0]``.
-    """
-    sums = list(levels[-1])
-    for nodes in reversed(levels[:-1]):
-        expanded = []
-        for position, part in enumerate(nodes):
-            above = sums[position // 2]
-            right = nodes[position + 1] if position + 1 < len(nodes) else part[:0]
-            paired = len(part) if position % 2 else len(right)
-            expanded.append(torch.cat([part[:paired] + above[:paired], above[paired : len(part)]]))
-        sums = expanded
-    return sums

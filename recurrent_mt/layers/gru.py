@@ -8,14 +8,14 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
+from ..kernels.dispatch import products_dtype
 from ..kernels.gru import gru
-from ..kernels.matrix import precision
 from ..kernels.packing import make_packing
 from .dropout import Dropout
 from .encoder_output import EncoderOutput
 from .gru_cell import PLAIN, GRUCell, GRUVariant, run_steps
 from .time_skip import TimeSkip
-from .weights import LowRankMatrix, linear, projection
+from .weights import LowRankMatrix, multiply, projection
 
 
 class InputSkip(nn.Module):
@@ -89,7 +89,6 @@ class GRU(GRUCell):
         input_size: E.
         hidden_size: H.
         variant: what it has besides the equations.
-        backend: the kernel's implementation, for a layer that the kernels know.
 
     Attributes:
         transition: the cells after the first, L − 1 of them.
@@ -99,18 +98,15 @@ class GRU(GRUCell):
 
     input_weight: nn.Parameter | LowRankMatrix
 
-    def __init__(
-        self, input_size: int, hidden_size: int, *, variant: GRUVariant = PLAIN, backend: str = "packed"
-    ) -> None:
+    def __init__(self, input_size: int, hidden_size: int, *, variant: GRUVariant = PLAIN) -> None:
         super().__init__(input_size, hidden_size, variant)
-        self.backend = backend
         self.transition = nn.ModuleList(GRUCell(0, hidden_size, variant) for _ in range(variant.transition_depth - 1))
         self.time_skip = TimeSkip(hidden_size, variant.time_skip) if variant.time_skip else None
         self.output = LayerOutput(input_size, hidden_size, skip=variant.input_skip, norm=variant.layer_norm)
 
     def project(self, rows: Tensor) -> Tensor:
         """The products of inputs (N, E) with their weights, biases included: (N, 3H)."""
-        return linear(rows, self.input_weight, self.biases())
+        return multiply(rows, self.input_weight, self.biases())
 
     def previous_state(self, history: Tensor) -> Tensor:
         """Returns the previous state (B, H) as the next step reads it.
@@ -139,7 +135,7 @@ class GRU(GRUCell):
     def run(self, inputs: Tensor, initial: Tensor, counts: Sequence[int]) -> Tensor:
         """Like :meth:`forward`, from the products (N, 3H) of everything that enters besides the previous state."""
         if self.variant.in_kernels or not counts:
-            return gru(inputs, initial, *self.recurrent_weights(), counts=counts, backend=self.backend)
+            return gru(inputs, initial, *self.recurrent_weights(), counts=counts)
         advance, own = self.time_step(len(counts)), self.bias.dtype
         (states,) = run_steps(lambda x, h: (advance(x, h),), inputs.to(own), initial.to(own), counts, self.time_skip)
         return states
@@ -151,7 +147,7 @@ class GRU(GRUCell):
             A function from the products of everything that enters besides the state (n, 3H), and the state that enters
             (n, H), to the state after the last cell (n, H).
         """
-        products = precision(self.bias, self.backend).products
+        products = products_dtype(self.bias)
         first, *others = (cell.prepare(steps, products) for cell in (self, *cast("Iterable[GRUCell]", self.transition)))
 
         def advance(inputs: Tensor, state: Tensor) -> Tensor:
@@ -179,7 +175,6 @@ class GRUEncoder(nn.Module):
         summary: ``both``, ``forward`` (RNNenc) or ``backward`` (RNNsearch's s_0: Bahdanau et al. 2015, A.2.2).
         dropout: probability of dropping a unit between layers.
         variant: the variant of all layers.
-        backend: the kernel's implementation.
 
     Raises:
         ValueError: if the summary is unknown, or if it is ``backward`` and there is no backward layer.
@@ -195,7 +190,6 @@ class GRUEncoder(nn.Module):
         summary: str = "both",
         dropout: float = 0.0,
         variant: GRUVariant = PLAIN,
-        backend: str = "packed",
     ) -> None:
         super().__init__()
         directions = 2 if bidirectional else 1
@@ -209,7 +203,7 @@ class GRUEncoder(nn.Module):
         self.dropout = Dropout(dropout, owner=type(self).__name__)
         self.layers = nn.ModuleList(
             nn.ModuleList(
-                GRU(self.annotation_size if layer else input_size, hidden_size, variant=variant, backend=backend)
+                GRU(self.annotation_size if layer else input_size, hidden_size, variant=variant)
                 for _ in range(directions)
             )
             for layer in range(num_layers)

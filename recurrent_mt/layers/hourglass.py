@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -12,7 +11,7 @@ from torch.nn import functional as F
 
 from .dropout import Dropout
 from .encoder_output import EncoderOutput
-from .grid import Convolution, channel_norm, mean_over_positions, move_to_left_edge
+from .grid import ChannelNorm, Convolution, mean_over_positions, move_to_left_edge
 from .weights import projection
 
 
@@ -21,10 +20,10 @@ class HourglassEncoder(nn.Module, ABC):
 
     Our choices, where the papers leave it open or where a sentence differs from an image:
 
-    - a level of n positions has ⌈n/2⌉ below it (:func:`padding_of_levels`), so every
-      length from one word up works;
-    - a product with a bias brings the words to the first level's width, and another brings the top to the annotations'
-      width;
+    - a level of n positions has ⌈n/2⌉ below it (:func:`padding_of_levels`), so every length from one word up
+      works;
+    - all levels have the same width (in both papers each is twice as wide as the one above);
+    - a product with a bias brings the words to that width, and another brings the top to the annotations' width;
     - annotations and summary end in tanh, which gives them the range of the states that the decoder reads elsewhere;
     - the summary is tanh(W [b; a]), with b the mean over the positions of the bottleneck and a the mean of the
       annotations: this way, a decoder without attention reads all weights of the upper half;
@@ -40,16 +39,13 @@ class HourglassEncoder(nn.Module, ABC):
 
     Args:
         input_size: E.
-        hidden_size: H, the width of the first level, of the annotations and of the summary.
+        hidden_size: H, the width of the levels, of the annotations and of the summary.
         top_size: channels at full resolution, at the end.
         depth: how often the sentence is halved (4 in both papers).
-        growth: how many times wider each level is than the one above (2 in both papers).
-        layer_norm: whether there are norms before each rectifier, which the subclass makes, and on the words.
-        word_residual: whether the words are added to what becomes their annotations.
         dropout: probability of dropping a unit of the bottleneck.
 
     Raises:
-        ValueError: if depth or growth is below one.
+        ValueError: if the depth is below one.
     """
 
     network: ClassVar[str]
@@ -61,24 +57,18 @@ class HourglassEncoder(nn.Module, ABC):
         *,
         top_size: int,
         depth: int = 3,
-        growth: int = 1,
-        layer_norm: bool = True,
-        word_residual: bool = True,
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        if depth < 1 or growth < 1:
-            raise ValueError(f"depth and growth of a {self.network} must be at least 1, not {depth} and {growth}")
-        #: Channels of each level, full resolution first.
-        self.widths = [hidden_size * growth**level for level in range(depth + 1)]
+        if depth < 1:
+            raise ValueError(f"the depth of a {self.network} must be at least 1, not {depth}")
         self.annotation_size = self.summary_size = hidden_size
         self.depth = depth
-        self.word_residual = word_residual
         self.words = projection(input_size, hidden_size)
-        self.norm = nn.LayerNorm(hidden_size) if layer_norm else nn.Identity()
+        self.norm = nn.LayerNorm(hidden_size)
         self.dropout = Dropout(dropout, owner=type(self).__name__)
         self.annotations = projection(top_size, hidden_size)
-        self.summary = projection(self.widths[-1] + hidden_size, hidden_size, bias=False)
+        self.summary = projection(2 * hidden_size, hidden_size, bias=False)
 
     @abstractmethod
     def descend(self, grid: Tensor, levels: list[Tensor]) -> list[Tensor]:
@@ -122,7 +112,7 @@ class HourglassEncoder(nn.Module, ABC):
         for level in reversed(range(self.depth)):
             grid = self.ascend(grid, skips[level], level, levels[level])
         rows = self.annotations(batch.rows(grid))
-        annotations = torch.tanh(rows + words if self.word_residual else rows)
+        annotations = torch.tanh(rows + words)
         top = mean_over_positions(batch.grid(annotations), batch.padding)
         summary = torch.tanh(self.summary(torch.cat([bottleneck, top], dim=1)))
         return EncoderOutput(batch.packing.unpack(annotations), padding_mask, summary)
@@ -184,13 +174,12 @@ class ConvolutionPair(nn.Module):
     Args:
         input_size: input channels.
         output_size: output channels.
-        layer_norm: whether there is a norm before each rectifier.
     """
 
-    def __init__(self, input_size: int, output_size: int, *, layer_norm: bool) -> None:
+    def __init__(self, input_size: int, output_size: int) -> None:
         super().__init__()
-        self.first = Convolution(input_size, output_size, width=3, layer_norm=layer_norm)
-        self.second = Convolution(output_size, output_size, width=3, layer_norm=layer_norm)
+        self.first = Convolution(input_size, output_size, width=3, layer_norm=True)
+        self.second = Convolution(output_size, output_size, width=3, layer_norm=True)
 
     def forward(self, grid: Tensor, padding: Tensor) -> Tensor:
         """(B, C, L) and its padding (B, 1, L) → (B, C', L), not negative, with zeros on padding."""
@@ -203,25 +192,16 @@ class UNetEncoder(HourglassEncoder):
     Ronneberger et al. (2015), figure 1: on the way down, a pair of convolutions, then max pooling by two; on the way
     up, a transposed convolution, the concatenated skip, and a pair of convolutions; at the end, a product for each
     position. Dropout is at the bottom, as in theirs. :class:`HourglassEncoder` says what is not in the paper, and what
-    the other arguments are.
-
-    Args:
-        input_size: E.
-        hidden_size: H.
-        layer_norm: whether there are norms.
-        settings: all others.
+    the arguments are.
     """
 
     network = "U-Net"
 
-    def __init__(self, input_size: int, hidden_size: int, *, layer_norm: bool = True, **settings: Any) -> None:
-        super().__init__(input_size, hidden_size, top_size=hidden_size, layer_norm=layer_norm, **settings)
-        widths = self.widths
-        self.down = nn.ModuleList(
-            ConvolutionPair(above, below, layer_norm=layer_norm) for above, below in pairwise([hidden_size, *widths])
-        )
-        self.upsampling = nn.ModuleList(Upsampling(below, above) for above, below in pairwise(widths))
-        self.up = nn.ModuleList(ConvolutionPair(2 * width, width, layer_norm=layer_norm) for width in widths[:-1])
+    def __init__(self, input_size: int, hidden_size: int, *, depth: int = 3, dropout: float = 0.0) -> None:
+        super().__init__(input_size, hidden_size, top_size=hidden_size, depth=depth, dropout=dropout)
+        self.down = nn.ModuleList(ConvolutionPair(hidden_size, hidden_size) for _ in range(depth + 1))
+        self.upsampling = nn.ModuleList(Upsampling(hidden_size, hidden_size) for _ in range(depth))
+        self.up = nn.ModuleList(ConvolutionPair(2 * hidden_size, hidden_size) for _ in range(depth))
 
     def descend(self, grid: Tensor, levels: list[Tensor]) -> list[Tensor]:
         """Pairs of convolutions with pooling between them; the last pair is the bottleneck."""
@@ -240,18 +220,18 @@ class UNetEncoder(HourglassEncoder):
 class ResidualStage(nn.Module):
     """Convolutions of width five whose input is added to the last one's output (Milletari et al. 2016, section 2).
 
-    A PReLU (He et al. 2015, eq. (1), one slope per channel) follows each convolution; the last one acts on the sum.
+    A norm and a PReLU (He et al. 2015, eq. (1), one slope per channel) follow each convolution; the last ones act on
+    the sum.
 
     Args:
         size: channels.
         convolutions: how many, at least one.
-        layer_norm: whether there is a norm before each PReLU; the last one is of the sum.
     """
 
-    def __init__(self, size: int, *, convolutions: int, layer_norm: bool) -> None:
+    def __init__(self, size: int, *, convolutions: int) -> None:
         super().__init__()
         self.convolutions = nn.ModuleList(Convolution(size, size, width=5) for _ in range(convolutions))
-        self.norms = nn.ModuleList(channel_norm(size, wanted=layer_norm) for _ in range(convolutions))
+        self.norms = nn.ModuleList(ChannelNorm(size) for _ in range(convolutions))
         self.activations = nn.ModuleList(nn.PReLU(size) for _ in range(convolutions))
 
     def forward(self, grid: Tensor, padding: Tensor) -> Tensor:
@@ -275,13 +255,12 @@ class Downsampling(nn.Module):
     Args:
         input_size: channels of the level above.
         output_size: channels of the level below.
-        layer_norm: whether there is a norm before the PReLU.
     """
 
-    def __init__(self, input_size: int, output_size: int, *, layer_norm: bool) -> None:
+    def __init__(self, input_size: int, output_size: int) -> None:
         super().__init__()
         self.convolution = nn.Conv1d(input_size, output_size, 2, stride=2)
-        self.norm = channel_norm(output_size, wanted=layer_norm)
+        self.norm = ChannelNorm(output_size)
         self.activation = nn.PReLU(output_size)
         nn.init.kaiming_normal_(self.convolution.weight, nonlinearity="relu")
         assert self.convolution.bias is not None
@@ -299,34 +278,22 @@ class VNetEncoder(HourglassEncoder):
     Milletari et al. (2016), section 2 and figure 2. On the way down, stages and strided convolutions; on the way up, a
     transposed convolution with a PReLU, to which the skip is concatenated, then a stage as wide as both; at the end, a
     product for each position. A stage at level l has min(max(l, 1), 3) convolutions, as in the authors' released
-    network. :class:`HourglassEncoder` says what is not in the paper, and what the other arguments are.
-
-    Args:
-        input_size: E.
-        hidden_size: H.
-        layer_norm: whether there are norms.
-        settings: all others.
+    network. :class:`HourglassEncoder` says what is not in the paper, and what the arguments are.
     """
 
     network = "V-Net"
 
-    def __init__(self, input_size: int, hidden_size: int, *, layer_norm: bool = True, **settings: Any) -> None:
-        super().__init__(input_size, hidden_size, top_size=2 * hidden_size, layer_norm=layer_norm, **settings)
-        widths = self.widths
-        counts = [min(max(level, 1), 3) for level in range(self.depth + 1)]
-        raised = [2 * width for width in widths[:-1]] + widths[-1:]
-        self.down = nn.ModuleList(
-            ResidualStage(width, convolutions=count, layer_norm=layer_norm) for width, count in zip(widths, counts)
-        )
-        self.downsampling = nn.ModuleList(
-            Downsampling(above, below, layer_norm=layer_norm) for above, below in pairwise(widths)
-        )
-        self.upsampling = nn.ModuleList(Upsampling(below, above) for above, below in zip(widths, raised[1:]))
-        self.norms = nn.ModuleList(channel_norm(width, wanted=layer_norm) for width in widths[:-1])
-        self.activations = nn.ModuleList(nn.PReLU(width) for width in widths[:-1])
-        self.up = nn.ModuleList(
-            ResidualStage(width, convolutions=count, layer_norm=layer_norm) for width, count in zip(raised[:-1], counts)
-        )
+    def __init__(self, input_size: int, hidden_size: int, *, depth: int = 3, dropout: float = 0.0) -> None:
+        super().__init__(input_size, hidden_size, top_size=2 * hidden_size, depth=depth, dropout=dropout)
+        size, convolutions = hidden_size, [min(max(level, 1), 3) for level in range(depth + 1)]
+        # What comes up from the bottleneck is as wide as it; from the levels above, twice as wide.
+        below = [2 * size] * (depth - 1) + [size]
+        self.down = nn.ModuleList(ResidualStage(size, convolutions=number) for number in convolutions)
+        self.downsampling = nn.ModuleList(Downsampling(size, size) for _ in range(depth))
+        self.upsampling = nn.ModuleList(Upsampling(width, size) for width in below)
+        self.norms = nn.ModuleList(ChannelNorm(size) for _ in range(depth))
+        self.activations = nn.ModuleList(nn.PReLU(size) for _ in range(depth))
+        self.up = nn.ModuleList(ResidualStage(2 * size, convolutions=number) for number in convolutions[:-1])
 
     def descend(self, grid: Tensor, levels: list[Tensor]) -> list[Tensor]:
         """Stages with strided convolutions between them; the last stage is the bottleneck."""

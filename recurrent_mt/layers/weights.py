@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
+from ..kernels.linear import linear
 from ..kernels.matrix import Matrix, as_matrix
+from .linear import Linear
 
 
 def orthogonal_blocks_(weight: Tensor) -> Tensor:
@@ -32,9 +33,9 @@ def xavier_blocks_(weight: Tensor, rows: int) -> Tensor:
     return weight
 
 
-def projection(input_size: int, output_size: int, *, bias: bool = True) -> nn.Linear:
+def projection(input_size: int, output_size: int, *, bias: bool = True) -> Linear:
     """A linear layer that starts from Glorot & Bengio (2010), eq. (16), with a bias of zero."""
-    layer = nn.Linear(input_size, output_size, bias=bias)
+    layer = Linear(input_size, output_size, bias=bias)
     nn.init.xavier_uniform_(layer.weight)
     if bias:
         nn.init.zeros_(layer.bias)
@@ -108,11 +109,11 @@ def weight_of_rank(weight: Tensor, rank: int) -> nn.Parameter | LowRankMatrix:
     return LowRankMatrix(weight, rank) if rank else nn.Parameter(weight)
 
 
-def linear(rows: Tensor, weight: nn.Parameter | LowRankMatrix, bias: Tensor | None = None) -> Tensor:
+def multiply(rows: Tensor, weight: nn.Parameter | LowRankMatrix, bias: Tensor | None = None) -> Tensor:
     """The products (…, M) of a weight (M, K) with rows (…, K), plus the bias (M,) if there is one."""
     if isinstance(weight, LowRankMatrix):
-        return F.linear(F.linear(rows, weight.right), weight.left, bias)
-    return F.linear(rows, weight, bias)
+        return linear(linear(rows, weight.right), weight.left, bias)
+    return linear(rows, weight, bias)
 
 
 def kernel_weight(weight: nn.Parameter | LowRankMatrix) -> Tensor | Matrix:

@@ -14,7 +14,7 @@ from recurrent_mt.layers.gru import GRUEncoder
 from recurrent_mt.layers.hourglass import UNetEncoder, VNetEncoder
 from tests.checkpoints.checkpoints import small_checkpoint
 from tests.commands import call
-from tests.kernels.batches import random
+from tests.kernels.batches import random, within
 from tests.models.building import sources
 from user_dir.checkpoints.checkpoint import Checkpoint
 from user_dir.checkpoints.inspection import (
@@ -58,8 +58,8 @@ def alone(embedding, layer, tokens):
     """The levels of one sentence, by the reference kernel."""
     leaves = layer.leaves(embedding(tokens))
     n = tokens.numel()
-    arguments = {"activation": layer.activation, "height": layer.height, "backend": "reference"}
-    gates = grconv(leaves, layer.weights(), counts=[1] * n, **arguments).gates
+    arguments = {"activation": layer.activation, "height": layer.height}
+    gates = within("reference", grconv)(leaves, layer.weights(), counts=[1] * n, **arguments).gates
     levels = range(1, min(n, layer.height + 1) if layer.height else n)
     return [level.tolist() for level in gates.split([n - level for level in levels])] if n > 1 else []
 
@@ -92,8 +92,8 @@ def windows_alone(embedding, layer, tokens):
     counts = [n - 2**level for level in range(count_levels([1] * n, layer.directions[0].height))]
     found = []
     for direction, part in zip(layer.directions, (leaves[0], leaves[1].flip(0))):
-        arguments = {"height": direction.height, "backend": "reference"}
-        gates = dilated_grconv(part, direction.weights(), counts=[1] * n, **arguments).gates
+        run = within("reference", dilated_grconv)
+        gates = run(part, direction.weights(), counts=[1] * n, height=direction.height).gates
         found.append([level.tolist() for level in gates.split(counts)] if counts else [])
     # The other way round, left and right change places.
     forward, backward = found
@@ -325,19 +325,6 @@ def test_attention_of_several_heads_is_counted():
     assert counter.get_total_flops() == 2 * (2 * 3 * 5 * 8) * 2
 
 
-def test_scores_of_an_adaptive_softmax_are_counted(tmp_path):
-    counts = []
-    for cutoff in (None, "4,8"):
-        options = {"adaptive_softmax_cutoff": cutoff, "decoder_attention": "none"} if cutoff else {}
-        checkpoint = small_checkpoint(tmp_path, "gru_encoder", **{"decoder_attention": "none", **options})
-        counts.append(count_operations(checkpoint, ["s0 s1"], ["t1"]).total)
-        if cutoff:
-            softmax = checkpoint.model.decoder.adaptive_softmax
-            weights = sum(weight.numel() for weight in softmax.parameters() if weight.dim() == 2)
-    without = 2 * 3 * ENCODER + 2 * 2 * (DECODER - V * READOUT) + 2 * (CONTEXT + FIRST)
-    assert counts[1] == without + 2 * 2 * weights
-
-
 def test_convolutions_of_fairseqs_fconv_are_counted():
     rows, weights, bias = torch.zeros(7, 1, 4), torch.zeros(3, 4, 10), torch.zeros(10)
     with torch.no_grad(), FlopCounterMode(display=False, custom_mapping=FORMULAS) as counter:
@@ -361,7 +348,7 @@ def test_the_help_says_what_a_word_costs_an_hourglass_in_gru_layers(network, enc
     counts = []
     for layer in (encoder(16, 16), GRUEncoder(16, 16)):
         with torch.no_grad(), FlopCounterMode(display=False, custom_mapping=FORMULAS) as counter:
-            layer(embedded, padding)
+            within("packed", layer)(embedded, padding)
         counts.append(counter.get_total_flops())
     config = MODEL_DATACLASS_REGISTRY[f"{network}_encoder"]
     text = config.__dataclass_fields__[f"{network}_depth"].metadata["help"]

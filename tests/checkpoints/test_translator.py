@@ -1,14 +1,11 @@
 """A model that translates and scores single sentences."""
 
-import pytest
-
 from tests.checkpoints.checkpoints import small_checkpoint
 from user_dir.checkpoints.translator import Translator
 
 
-@pytest.mark.parametrize("cutoff", [None, "5,9"], ids=["softmax", "adaptive_softmax"])
-def test_the_preferred_word_is_the_one_that_scores_best_in_its_place(cutoff, tmp_path):
-    checkpoint = small_checkpoint(tmp_path, "gru_encoder", adaptive_softmax_cutoff=cutoff)
+def test_the_preferred_word_is_the_one_that_scores_best_in_its_place(tmp_path):
+    checkpoint = small_checkpoint(tmp_path, "gru_encoder")
     translator = Translator(tmp_path / "checkpoint.pt", tmp_path)
     source, target = "s1 s2 s3", ["t12", "t3"]
     preferred = translator.score(source, " ".join(target)).preferred

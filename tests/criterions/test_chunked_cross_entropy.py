@@ -12,7 +12,7 @@ from fairseq.models.fconv import FConvDecoder, FConvEncoder, FConvModel
 from tests.models.building import ARCHITECTURES, build, sample, task
 from tests.training import trainer
 from user_dir.criterions import ChunkedCrossEntropyCriterion, SummedCrossEntropyCriterion
-from user_dir.models.decoder import Decoder
+from user_dir.models.model import Decoder
 
 BATCH = sample([4, 1, 6], [5, 2, 7])
 OUTPUTS = {
@@ -70,17 +70,22 @@ def test_fairseqs_own_models_are_trained_as_usual(smoothing):
     assert_same(stock.eval(), smoothing)
 
 
-def stock_model():
+def stock_model(adaptive_softmax_cutoff=None):
     for_task = task()
     sizes = {"embed_dim": 6, "convolutions": ((6, 3),), "max_positions": 64}
     encoder = FConvEncoder(for_task.source_dictionary, **sizes)
     encoder.num_attention_layers = 1
-    return FConvModel(encoder, FConvDecoder(for_task.target_dictionary, out_embed_dim=6, **sizes))
+    return FConvModel(
+        encoder,
+        FConvDecoder(
+            for_task.target_dictionary, out_embed_dim=6, adaptive_softmax_cutoff=adaptive_softmax_cutoff, **sizes
+        ),
+    )
 
 
 @pytest.mark.parametrize("criterion", [ChunkedCrossEntropyCriterion, SummedCrossEntropyCriterion])
 def test_an_adaptive_softmax_is_validated_but_not_trained(criterion):
-    model = build("gru_encoder", adaptive_softmax_cutoff="5,9").eval()
+    model = stock_model(adaptive_softmax_cutoff=[5, 9]).eval()
     with torch.no_grad():
         ours, theirs = (kind(task(), sentence_avg=False)(model, BATCH) for kind in (criterion, CrossEntropyCriterion))
     torch.testing.assert_close(ours[0], theirs[0])

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from importlib.util import find_spec
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
 from recurrent_mt.kernels import native
+from recurrent_mt.kernels.dispatch import using
 from recurrent_mt.kernels.packing import Packing, make_packing
 from tests.tolerances import PARITY
 
@@ -20,10 +22,14 @@ RAGGED = {"one": [1], "two": [2], "long": [63], "mixed": [7, 1, 63, 2], "equal":
 #: Triton's interpreter has to be asked for before Triton is imported.
 needs_interpreter = pytest.mark.skipif(
     find_spec("triton") is None or os.environ.get("TRITON_INTERPRET") != "1",
-    reason="the backend 'fused' runs on the CPU with triton installed and TRITON_INTERPRET=1 alone",
+    reason="'fused' runs on the CPU with triton installed and TRITON_INTERPRET=1 alone",
 )
 
 needs_native = pytest.mark.skipif(native.reason_unavailable() is not None, reason=str(native.reason_unavailable()))
+
+
+#: All implementations of a recurrence.
+ALL = ("reference", "packed", "native", "fused")
 
 
 def every_backend(names: Iterable[str]) -> pytest.MarkDecorator:
@@ -41,6 +47,18 @@ every_gradient = pytest.mark.parametrize(
         pytest.param("native", marks=needs_native),
     ],
 )
+
+
+def within(backend: str, operation: Callable[..., Any]) -> Callable[..., Any]:
+    """The operation in that implementation; with ``auto``, in the one that is chosen."""
+
+    def run(*arguments: Any, **options: Any) -> Any:
+        if backend == "auto":
+            return operation(*arguments, **options)
+        with using(backend):
+            return operation(*arguments, **options)
+
+    return run
 
 
 def packing_of(lengths: Sequence[int], *, left_pad: bool = True) -> Packing:

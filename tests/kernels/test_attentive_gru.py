@@ -1,16 +1,11 @@
 import pytest
 import torch
 
-from recurrent_mt.kernels.attentive_gru import (
-    BACKENDS,
-    AttentiveGRUWeights,
-    Memory,
-    attend,
-    attentive_gru,
-    reference,
-)
+from recurrent_mt.kernels.attention import AttentiveGRUWeights, Memory, attend
+from recurrent_mt.kernels.attentive_gru import attentive_gru
 from recurrent_mt.kernels.gru import gru
 from tests.kernels.batches import (
+    ALL,
     RAGGED,
     assert_same_outputs_and_gradients,
     every_backend,
@@ -18,6 +13,7 @@ from tests.kernels.batches import (
     needs_native,
     packing_of,
     random,
+    within,
 )
 from tests.tolerances import PARITY
 
@@ -51,7 +47,7 @@ def run(counts, mask):
     def function(backend, inputs, initial, keys, values, *weights):
         weights = AttentiveGRUWeights(*weights, *[None] * (5 - len(weights)))
         memory = Memory(keys, values, mask.to(keys.device))
-        return attentive_gru(inputs, initial, memory, weights, counts=counts, backend=backend)
+        return within(backend, attentive_gru)(inputs, initial, memory, weights, counts=counts)
 
     return function
 
@@ -81,7 +77,7 @@ def test_gradients_of_attentive_gru_are_those_of_finite_differences(backend, add
     assert torch.autograd.gradcheck(lambda *a: run(counts, mask)(backend, *a)[:2], leaves)
 
 
-@every_backend(BACKENDS)
+@every_backend(ALL)
 def test_attention_is_a_distribution_over_the_words_and_padding_is_unseen(backend):
     counts, mask, tensors = arguments([3, 7, 1, 2], 5, additive=True)
     states, contexts, attention = run(counts, mask)(backend, *tensors)
@@ -94,7 +90,7 @@ def test_attention_is_a_distribution_over_the_words_and_padding_is_unseen(backen
         torch.testing.assert_close(result, expected)
 
 
-@every_backend(BACKENDS)
+@every_backend(ALL)
 def test_the_context_is_read_with_the_state_before_the_update(backend):
     """The first context of every sentence must follow from the initial state alone, whatever the first input is."""
     counts, mask, tensors = arguments([2, 2], 5, additive=True)
@@ -105,7 +101,7 @@ def test_the_context_is_read_with_the_state_before_the_update(backend):
     assert (changed[2:] - contexts[2:]).abs().max() > 1e-3
 
 
-@every_backend(BACKENDS)
+@every_backend(ALL)
 def test_one_annotation_is_a_fixed_context(backend):
     """With one word to look at, attention is a GRU that the same context enters at every step."""
     size = 5
@@ -119,7 +115,7 @@ def test_one_annotation_is_a_fixed_context(backend):
     torch.testing.assert_close(states, expected, **PARITY[torch.float32])
 
 
-@every_backend(BACKENDS)
+@every_backend(ALL)
 def test_an_empty_source_gives_finite_numbers(backend):
     counts, mask, tensors = arguments([2, 2], 5, additive=True)
     mask[1] = True
@@ -135,7 +131,9 @@ def test_wrong_shapes_and_backends_given_to_attentive_gru_are_refused_by_name():
         run(counts, mask)("packed", *tensors[:7])
     with pytest.raises(ValueError, match=r"inputs must be \(2, 15\), not \(1, 15\)"):
         run(counts, mask)("packed", tensors[0][:1], *tensors[1:])
-    with pytest.raises(ValueError, match="attentive_gru has no backend 'x'; it has: fused, native, packed, reference"):
+    with pytest.raises(
+        ValueError, match="attentive_gru has no implementation 'x'; it has: fused, native, packed, reference"
+    ):
         run(counts, mask)("x", *tensors)
 
 
@@ -151,8 +149,8 @@ def test_hypotheses_side_by_side_read_their_source(backend, additive, beam):
     states = random(sources * beam, size, seed=4)
     memory = Memory(keys, values, padding_mask(sources))
     copied = Memory(*(field.repeat_interleave(beam, dim=0) for field in memory))
-    expected = reference.attend(states, copied, weights)
-    torch.testing.assert_close(attend(states, memory, weights, backend=backend), expected, **PARITY[torch.float32])
+    expected = within("reference", attend)(states, copied, weights)
+    torch.testing.assert_close(within(backend, attend)(states, memory, weights), expected, **PARITY[torch.float32])
 
 
 @needs_native
@@ -164,7 +162,7 @@ def test_what_only_the_source_needs_a_gradient_of_is_not_lost(additive):
     weights = AttentiveGRUWeights(random(12, 6), random(6, 6), random(18, 7), query, score)
     memory = Memory(keys, values, torch.zeros(2, 5, dtype=torch.bool))
     found, expected = (
-        torch.autograd.grad(attend(random(2, 6, seed=4), memory, weights, backend=backend)[0].sum(), [keys, values])
+        torch.autograd.grad(within(backend, attend)(random(2, 6, seed=4), memory, weights)[0].sum(), [keys, values])
         for backend in ("native", "packed")
     )
     torch.testing.assert_close(found, expected)

@@ -15,15 +15,15 @@ pytestmark = pytest.mark.skipif(
 )
 
 #: Kernels by module, with their constants besides the type they compute in. Other arguments are pointers or SIZES.
-LEVEL = "recurrent_mt.kernels.grconv.triton_level"
+LEVEL = "recurrent_mt.kernels.triton_level"
 BLOCK = {"ROWS": 2, "COLUMNS": 1024}
-ATTENTION = "recurrent_mt.kernels.attentive_gru.triton_attention"
+ATTENTION = "recurrent_mt.kernels.triton_attention"
 STEP, STEP_KERNELS = {"WIDTH": 1000, "BLOCK": 512}, ("reset", "update", "update_gradient", "reset_gradient")
 KERNELS = {
     "level": (LEVEL, "level_kernel", {"WIDTH": 1000, "GATES": 1, "TANH": True, "AGAIN": False, **BLOCK}),
     "level_again": (LEVEL, "level_kernel", {"WIDTH": 1000, "GATES": 1, "TANH": True, "AGAIN": True, **BLOCK}),
     "level_gradient": (LEVEL, "gradient_kernel", {"WIDTH": 1000, "GATES": 1, "TANH": True, **BLOCK}),
-    **{f"step_{name}": ("recurrent_mt.kernels.gru.triton_step", f"{name}_kernel", STEP) for name in STEP_KERNELS},
+    **{f"step_{name}": ("recurrent_mt.kernels.triton_gru", f"{name}_kernel", STEP) for name in STEP_KERNELS},
     **{
         f"{name}_{positions}": (ATTENTION, f"{name}_kernel", {width: 1000, "POSITIONS": positions, "COLUMNS": columns})
         for name, width in (("context", "VALUES"), ("energy_gradient", "KEYS"))
@@ -69,5 +69,5 @@ def test_a_kernel_compiles_for_a_gpu(kernel, tmp_path, monkeypatch):
 
 def test_compiled_kernels_refuse_the_cpu():
     counts, tensors = arguments([2], 3)
-    with pytest.raises(ValueError, match=r"grconv's backend 'fused' needs a GPU, .* TRITON_INTERPRET=1"):
+    with pytest.raises(ValueError, match=r"grconv as 'fused' needs a GPU, .* TRITON_INTERPRET=1"):
         run(counts)("fused", *tensors)

@@ -1,6 +1,5 @@
 """The output layer and its loss in one operation, against torch's."""
 
-import functools
 import math
 
 import pytest
@@ -9,16 +8,17 @@ from fairseq.criterions.label_smoothed_cross_entropy import label_smoothed_nll_l
 from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from recurrent_mt.kernels.cross_entropy import backends, cross_entropy
-from tests.kernels.batches import every_backend, random
+from recurrent_mt.kernels import cross_entropy as operation
+from recurrent_mt.kernels.cross_entropy import cross_entropy
+from tests.kernels.batches import every_backend, random, within
 
 ROWS, SIZE, VOCABULARY = 11, 4, 7
 
 
 @pytest.fixture(params=[1, 4, 100], ids=lambda rows: f"{rows} rows at a time")
 def few_rows(request, monkeypatch):
-    monkeypatch.setattr(backends, "FEWEST_ROWS", request.param)
-    monkeypatch.setattr(backends, "SCORES", {"cpu": 1})
+    monkeypatch.setattr(operation, "FEWEST_ROWS", request.param)
+    monkeypatch.setattr(operation, "SCORES", {"cpu": 1})
 
 
 def problem(dtype=torch.float64, *, bias=True):
@@ -48,7 +48,7 @@ def gradients(loss, factors):
 @every_backend(["reference", "packed", "native"])
 def test_loss_and_gradients_are_those_of_all_scores_at_once(few_rows, backend, dtype, bias):
     *factors, target = problem(dtype, bias=bias)
-    ours, expected = loss_of(*factors, target, backend=backend), torchs(*factors, target)
+    ours, expected = within(backend, loss_of)(*factors, target), torchs(*factors, target)
     torch.testing.assert_close(ours, expected)
     for a, b in zip(gradients(ours, factors), gradients(expected, factors)):
         torch.testing.assert_close(a, b)
@@ -59,7 +59,7 @@ def test_loss_and_gradients_are_those_of_all_scores_at_once(few_rows, backend, d
 @every_backend(["reference", "packed", "native"])
 def test_with_label_smoothing_losses_and_gradients_are_fairseqs(few_rows, backend, smoothing, bias):
     *factors, target = problem(bias=bias)
-    ours = cross_entropy(*factors, target, label_smoothing=smoothing, backend=backend)
+    ours = within(backend, cross_entropy)(*factors, target, label_smoothing=smoothing)
     log_probabilities = torch.log_softmax(F.linear(*factors), dim=1)
     expected = label_smoothed_nll_loss(log_probabilities, target, smoothing)
     torch.testing.assert_close(ours, expected)
@@ -74,7 +74,7 @@ def test_the_gradient_is_that_of_the_loss(few_rows, backend, smoothing):
     *factors, target = problem()
 
     def loss(*given):
-        return cross_entropy(*given, target, label_smoothing=smoothing, backend=backend)[0]
+        return within(backend, cross_entropy)(*given, target, label_smoothing=smoothing)[0]
 
     assert torch.autograd.gradcheck(loss, factors)
 
@@ -128,7 +128,7 @@ def test_a_float16_model_that_is_sure_still_learns_from_all_other_words():
 def test_under_autocast_products_are_narrow_and_the_loss_is_not(few_rows, backend):
     *factors, target = problem(torch.float32)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        ours = loss_of(*factors, target, backend=backend)
+        ours = within(backend, loss_of)(*factors, target)
     narrow = [factor.detach().bfloat16() for factor in factors[:2]]
     expected = F.cross_entropy(F.linear(*narrow).float() + factors[2], target, reduction="sum")
     torch.testing.assert_close(ours, expected, rtol=0.01, atol=0)  # `native` does not round the scores
@@ -139,7 +139,7 @@ def test_under_autocast_products_are_narrow_and_the_loss_is_not(few_rows, backen
 @every_backend(["packed", "native"])
 def test_only_wanted_gradients_of_the_loss_are_made(backend):
     features, weight, bias, target = problem()
-    alone = loss_of(features, weight.detach(), bias.detach(), target, backend=backend)
+    alone = within(backend, loss_of)(features, weight.detach(), bias.detach(), target)
     (only,) = torch.autograd.grad(alone, [features])
     torch.testing.assert_close(only, torch.autograd.grad(torchs(features, weight, bias, target), [features])[0])
     assert not loss_of(features.detach(), weight.detach(), None, target).requires_grad
@@ -148,7 +148,7 @@ def test_only_wanted_gradients_of_the_loss_are_made(backend):
 @every_backend(["packed", "native"])
 def test_a_second_backward_pass_gives_the_same(backend):
     *factors, target = problem()
-    loss = loss_of(*factors, target, backend=backend)
+    loss = within(backend, loss_of)(*factors, target)
     first, second = (torch.autograd.grad(loss, factors, retain_graph=True) for _ in range(2))
     for a, b in zip(first, second):
         assert torch.equal(a, b)
@@ -185,26 +185,28 @@ class Made(TorchDispatchMode):
 def test_without_autograd_no_gradient_is_made(backend):
     features, weight, bias, target = problem()
     with Made(weight) as training:
-        loss_of(features, weight, bias, target, backend=backend)
+        within(backend, loss_of)(features, weight, bias, target)
     with Made(weight) as validation, torch.no_grad():
-        loss_of(features, weight, bias, target, backend=backend)
+        within(backend, loss_of)(features, weight, bias, target)
     assert (VOCABULARY, SIZE) in training.shapes and (VOCABULARY, SIZE) not in validation.shapes
 
 
 def test_the_scores_are_never_all_made_at_once(monkeypatch):
-    monkeypatch.setattr(backends, "SCORES", {"cpu": 1000})
-    rows, vocabulary = 4 * backends.FEWEST_ROWS, 50
+    monkeypatch.setattr(operation, "SCORES", {"cpu": 1000})
+    rows, vocabulary = 4 * operation.FEWEST_ROWS, 50
     features, weight = random(rows, SIZE, seed=1), random(vocabulary, SIZE, seed=2)
     with Largest() as largest:
-        loss = loss_of(features.requires_grad_(), weight.requires_grad_(), None, torch.zeros(rows, dtype=torch.long))
+        loss = within("packed", loss_of)(
+            features.requires_grad_(), weight.requires_grad_(), None, torch.zeros(rows, dtype=torch.long)
+        )
         loss.backward()
-    assert largest.numbers == backends.FEWEST_ROWS * vocabulary
+    assert largest.numbers == operation.FEWEST_ROWS * vocabulary
 
 
 @every_backend(["packed", "native"])
 def test_the_loss_of_no_rows_is_zero(backend):
     weight = random(VOCABULARY, SIZE).requires_grad_()
-    loss = loss_of(torch.zeros(0, SIZE), weight, None, torch.zeros(0, dtype=torch.long), backend=backend)
+    loss = within(backend, loss_of)(torch.zeros(0, SIZE), weight, None, torch.zeros(0, dtype=torch.long))
     assert loss == 0 and not torch.autograd.grad(loss, weight)[0].any()
 
 
@@ -223,7 +225,7 @@ def test_a_target_outside_the_vocabulary_is_refused(backend, word):
     features, weight, bias, target = problem()
     target[3] = word
     with pytest.raises(ValueError, match="target must be from 0 to 6"):
-        loss_of(features, weight, bias, target, backend=backend)
+        within(backend, loss_of)(features, weight, bias, target)
 
 
 @every_backend(["packed", "native"])
@@ -232,7 +234,7 @@ def test_rows_beyond_one_piece_count_as_much(backend):
     features, weight = random(600, 5).requires_grad_(), random(131, 5, seed=1).requires_grad_()
     target = torch.arange(600) % 131
     ours, expected = (
-        loss_of(features, weight, None, target, backend=backend),
+        within(backend, loss_of)(features, weight, None, target),
         torchs(features, weight, None, target),
     )
     torch.testing.assert_close(ours, expected)
@@ -246,7 +248,6 @@ def test_features_without_numbers_leave_the_bias_alone(backend):
     empty = torch.zeros(ROWS, 0, dtype=torch.float64), torch.zeros(VOCABULARY, 0, dtype=torch.float64)
     for dtype in (torch.float64, torch.float32):
         ours, expected = (
-            run(*(t.to(dtype) for t in (*empty, bias)), target)
-            for run in (functools.partial(loss_of, backend=backend), torchs)
+            run(*(t.to(dtype) for t in (*empty, bias)), target) for run in (within(backend, loss_of), torchs)
         )
         torch.testing.assert_close(ours, expected)

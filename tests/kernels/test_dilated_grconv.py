@@ -1,9 +1,10 @@
 import pytest
 import torch
 
-from recurrent_mt.kernels.dilated_grconv import BACKENDS, DilatedGRConvWeights, count_levels, dilated_grconv
+from recurrent_mt.kernels.dilated_grconv import DilatedGRConvWeights, count_levels, dilated_grconv
 from recurrent_mt.kernels.grconv import GRConvWeights, grconv
 from tests.kernels.batches import (
+    ALL,
     RAGGED,
     assert_same_outputs_and_gradients,
     every_backend,
@@ -11,6 +12,7 @@ from tests.kernels.batches import (
     needs_native,
     packing_of,
     random,
+    within,
 )
 
 #: Sets of weights.
@@ -32,8 +34,8 @@ def arguments(lengths, size, dtype=torch.float32, *, sets=1):
 
 
 def run(counts, height=0):
-    return lambda backend, leaves, *weights: dilated_grconv(
-        leaves, DilatedGRConvWeights(*weights), counts=counts, height=height, backend=backend
+    return lambda backend, leaves, *weights: within(backend, dilated_grconv)(
+        leaves, DilatedGRConvWeights(*weights), counts=counts, height=height
     )
 
 
@@ -62,7 +64,7 @@ def test_backends_of_dilated_grconv_agree_at_every_height(backend, lengths, heig
     assert_same_outputs_and_gradients(run(counts, height=height), tensors, ["reference", backend])
 
 
-@every_backend(BACKENDS)
+@every_backend(ALL)
 def test_a_node_below_a_height_has_merged_the_last_words_up_to_its_own(backend):
     counts, (leaves, *weights) = arguments([13], 5)
     before = run(counts, height=2)(backend, leaves, *weights)
@@ -99,15 +101,14 @@ def equal_gates(size=1, candidate=0.0):
     return DilatedGRConvWeights(zero + candidate, zero, zero[0], gates, gates, torch.zeros(1, 3))
 
 
-@every_backend(BACKENDS)
+@every_backend(ALL)
 def test_the_nodes_of_four_words_are_those_worked_out_by_hand(backend):
     """A node is a third of its children's sum, with h̃ = 0; 27, 9, 0, 54 and, another sentence, 3.
 
     Level 1: 27, 12, 3, 18. Level 2 joins words two apart: 27, 12, (27 + 3)/3, (12 + 18)/3.
     """
     leaves = torch.tensor([[27.0], [3.0], [9.0], [0.0], [54.0]])
-    options = {"counts": [2, 1, 1, 1], "backend": backend}
-    nodes, sums, summaries, gates = dilated_grconv(leaves, equal_gates(), **options)
+    nodes, sums, summaries, gates = within(backend, dilated_grconv)(leaves, equal_gates(), counts=[2, 1, 1, 1])
     torch.testing.assert_close(nodes.flatten(), torch.tensor([27.0, 3.0, 12.0, 10.0, 10.0]))
     torch.testing.assert_close(
         sums.flatten(), torch.tensor([27.0, 3.0, 9.0 + 12.0, 0.0 + 3.0 + 10.0, 54.0 + 18.0 + 10.0])
@@ -116,7 +117,7 @@ def test_the_nodes_of_four_words_are_those_worked_out_by_hand(backend):
     torch.testing.assert_close(gates, torch.full((3 + 2, 3), 1 / 3))
 
 
-@every_backend(BACKENDS)
+@every_backend(ALL)
 def test_the_root_of_two_words_is_that_of_the_published_pyramid(backend):
     counts, (leaves, *weights) = arguments([2, 2, 1], 5)
     found = run(counts)(backend, leaves, *weights)
@@ -125,7 +126,7 @@ def test_the_root_of_two_words_is_that_of_the_published_pyramid(backend):
     torch.testing.assert_close(found.gates, expected.gates)
 
 
-@every_backend(BACKENDS)
+@every_backend(ALL)
 def test_a_node_has_merged_all_words_before_it_and_none_after(backend):
     """Each word changes the nodes from its own on, and no others; gates that copy left children show the first word."""
     counts, (leaves, *weights) = arguments([13], 5)
@@ -169,7 +170,7 @@ def test_left_children_are_read_where_they_lie_or_copied(lengths, size):
     assert_same_outputs_and_gradients(run(counts), tensors, ["packed", "native"])
 
 
-@every_backend(BACKENDS)
+@every_backend(ALL)
 def test_levels_above_the_last_set_share_it(backend):
     """Nine words have four levels: with two sets, those of the second, third and fourth are the same."""
     counts, (leaves, *weights) = arguments([9, 4], 5, sets=2)
@@ -188,8 +189,8 @@ def test_wrong_shapes_and_names_given_to_dilated_grconv_are_refused_by_name():
         dilated_grconv(leaves, weights._replace(bias=torch.zeros(0, 3)), counts=counts)
     with pytest.raises(ValueError, match="3 leaves are expected, but there are 2"):
         dilated_grconv(leaves, weights, counts=[2, 1])
-    with pytest.raises(ValueError, match="dilated_grconv has no backend 'fast'; it has: fused, native, packed"):
-        dilated_grconv(leaves, weights, counts=counts, backend="fast")
+    with pytest.raises(ValueError, match="dilated_grconv has no implementation 'fast'; it has: fused, native, packed"):
+        within("fast", dilated_grconv)(leaves, weights, counts=counts)
 
 
 def test_dilated_grconv_of_no_words_is_empty():

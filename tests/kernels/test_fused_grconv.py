@@ -5,8 +5,8 @@ import torch
 
 from recurrent_mt.kernels import packing
 from recurrent_mt.kernels.grconv import GRConvWeights, grconv
-from recurrent_mt.kernels.grconv.level import LevelWeights, PyramidLayout
-from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, needs_interpreter
+from recurrent_mt.kernels.grconv_level import LevelWeights, PyramidLayout
+from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, needs_interpreter, within
 from tests.kernels.test_grconv import MODES, arguments, run
 
 SHORT = [7, 1, 9, 0, 2]
@@ -45,7 +45,7 @@ def test_fused_grconv_in_half_precision_rounds_only_what_it_stores(dtype):
     results = {}
     for backend, made in (("reference", torch.float64), ("fused", dtype)):
         leaves, *weights = (tensor.to(made).requires_grad_() for tensor in tensors)
-        roots = grconv(leaves, GRConvWeights(*weights), counts=counts, backend=backend).summaries
+        roots = within(backend, grconv)(leaves, GRConvWeights(*weights), counts=counts).summaries
         loss = (roots * torch.arange(900, dtype=made).view(3, 300) / 900).sum()
         results[backend] = (roots, *torch.autograd.grad(loss, [leaves, weights[2], weights[5]]))
     half = torch.finfo(dtype).eps
@@ -58,7 +58,7 @@ def test_fused_grconv_in_half_precision_rounds_only_what_it_stores(dtype):
 @needs_interpreter
 def test_fused_grconv_reaches_offsets_beyond_two_to_the_31():
     """Two nodes whose children stand at the end of 2³¹ products; the pages between are never touched."""
-    from recurrent_mt.kernels.grconv.triton_level import FusedLevel
+    from recurrent_mt.kernels.triton_level import FusedLevel
 
     rows = (1 << 28) + 2
     try:

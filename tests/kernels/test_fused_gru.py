@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from recurrent_mt.kernels.attentive_gru import AttentiveGRUWeights, Memory, attend
+from recurrent_mt.kernels.attention import AttentiveGRUWeights, Memory, attend
 from tests.kernels import test_attentive_gru
-from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, needs_interpreter, random
+from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, needs_interpreter, random, within
 from tests.kernels.test_gru_parts import arguments
 from tests.tolerances import PARITY
 
@@ -45,8 +45,8 @@ def test_hypotheses_side_by_side_read_their_source(beam):
     memory = Memory(random(4, 5, 7), random(4, 5, 9, seed=1), test_attentive_gru.padding_mask(4))
     weights = AttentiveGRUWeights(None, None, None, random(7, 6, seed=2), random(7, seed=3))
     states = random(4 * beam, 6, seed=4)
-    expected = attend(states, memory, weights, backend="reference")
-    torch.testing.assert_close(attend(states, memory, weights, backend="fused"), expected, **PARITY[torch.float32])
+    expected = within("reference", attend)(states, memory, weights)
+    torch.testing.assert_close(within("fused", attend)(states, memory, weights), expected, **PARITY[torch.float32])
 
 
 @needs_interpreter

@@ -68,7 +68,7 @@ class Recording(TorchDispatchMode):
 
 @pytest.fixture
 def recorder(monkeypatch):
-    """Graphs on a CPU, as the kernels' backend ``recorded``."""
+    """Graphs on a CPU, as an implementation ``recorded``."""
     stream = SimpleNamespace(device=torch.device("cpu"), cuda_stream=0, wait_stream=lambda other: None)
     monkeypatch.setattr(torch.cuda, "current_stream", lambda device=None: stream)
     monkeypatch.setattr(torch.cuda, "Stream", lambda: stream)
@@ -77,8 +77,8 @@ def recorder(monkeypatch):
     monkeypatch.setattr(torch.cuda, "CUDAGraph", Recording)
     made = graphs._Recorder()
     monkeypatch.setattr(graphs, "_recorder", lambda device, stream: made)
-    monkeypatch.setitem(gru.BACKENDS, "recorded", gru.backends.recorded_gru)
-    monkeypatch.setitem(attentive_gru.BACKENDS, "recorded", attentive_gru.backends.recorded_attentive_gru)
+    monkeypatch.setitem(gru.GRU.implementations, "recorded", gru.recorded_gru)
+    monkeypatch.setitem(attentive_gru.ATTENTIVE_GRU.implementations, "recorded", attentive_gru.recorded_attentive_gru)
     return made
 
 

@@ -3,15 +3,17 @@ import weakref
 import pytest
 import torch
 
-from recurrent_mt.kernels.grconv import ACTIVATIONS, BACKENDS, GRConvWeights, backends, grconv
-from recurrent_mt.kernels.grconv.interface import Levels
+from recurrent_mt.kernels import grconv as operation
+from recurrent_mt.kernels.grconv import ACTIVATIONS, GRConvWeights, Levels, grconv
 from tests.kernels.batches import (
+    ALL,
     RAGGED,
     assert_same_outputs_and_gradients,
     every_backend,
     every_gradient,
     packing_of,
     random,
+    within,
 )
 
 #: Heights of the pyramid and of what is returned of it.
@@ -34,8 +36,8 @@ def arguments(lengths, size, dtype=torch.float32):
 
 
 def run(counts, activation="tanh", **heights):
-    return lambda backend, leaves, *weights: grconv(
-        leaves, GRConvWeights(*weights), counts=counts, activation=activation, backend=backend, **heights
+    return lambda backend, leaves, *weights: within(backend, grconv)(
+        leaves, GRConvWeights(*weights), counts=counts, activation=activation, **heights
     )
 
 
@@ -70,20 +72,20 @@ def test_gradients_of_grconv_are_those_of_finite_differences(backend, mode):
     assert torch.autograd.gradcheck(function, leaves)
 
 
-@every_backend(BACKENDS)
+@every_backend(ALL)
 def test_the_root_of_two_words_is_the_one_worked_out_by_hand(backend):
     """Equal gates of 1/3 and h̃ = max(0, 2·l + r − 0.5): the root of (1, −2) is (h̃ + l + r)/3 with h̃ = 0."""
     one = torch.ones(1, 1)
     weights = GRConvWeights(2 * one, one, -0.5 * one[0], torch.zeros(3, 1), torch.zeros(3, 1), torch.zeros(3))
     for left, right, candidate in [(1.0, -2.0, 0.0), (1.0, 0.25, 1.75)]:
-        roots, gates, _ = grconv(
-            torch.tensor([[left], [right]]), weights, counts=[1, 1], activation="relu", backend=backend
+        roots, gates, _ = within(backend, grconv)(
+            torch.tensor([[left], [right]]), weights, counts=[1, 1], activation="relu"
         )
         assert roots.item() == pytest.approx((candidate + left + right) / 3)
         torch.testing.assert_close(gates, torch.full((1, 3), 1 / 3))
 
 
-@every_backend(BACKENDS)
+@every_backend(ALL)
 def test_the_nodes_of_a_bounded_pyramid_are_those_worked_out_by_hand(backend):
     """Equal gates and h̃ = 0: a node is a third of its children's sum.
 
@@ -93,30 +95,30 @@ def test_the_nodes_of_a_bounded_pyramid_are_those_worked_out_by_hand(backend):
     weights = GRConvWeights(zero, zero, zero[0], torch.zeros(3, 1), torch.zeros(3, 1), torch.zeros(3))
     leaves = torch.tensor([[3.0], [3.0], [6.0], [6.0], [9.0], [0.0]])
     for height, expected in [(1, [11 / 3, 3.0]), (2, [8 / 3, 3.0]), (3, [16 / 9, 3.0]), (0, [16 / 9, 3.0])]:
-        output = grconv(leaves, weights, counts=[2, 2, 1, 1], activation="relu", height=height, backend=backend)
+        output = within(backend, grconv)(leaves, weights, counts=[2, 2, 1, 1], activation="relu", height=height)
         torch.testing.assert_close(output.summaries.flatten(), torch.tensor(expected))
         assert output.gates.size(0) == {1: 4, 2: 6}.get(height, 7)
-    nodes = grconv(leaves, weights, counts=[2, 2, 1, 1], activation="relu", annotation_height=2, backend=backend).nodes
+    nodes = within(backend, grconv)(leaves, weights, counts=[2, 2, 1, 1], activation="relu", annotation_height=2).nodes
     torch.testing.assert_close(nodes.flatten(), torch.tensor([3.0, 3.0, 5.0, 3.0, 8 / 3, 8 / 3]))
 
 
-@every_backend(BACKENDS)
+@every_backend(ALL)
 def test_a_height_that_no_sentence_reaches_changes_nothing(backend):
     counts, (leaves, *weights) = arguments([7, 1, 4], 5)
     free, bounded = (
-        grconv(leaves, GRConvWeights(*weights), counts=counts, height=height, backend=backend) for height in (0, 6)
+        within(backend, grconv)(leaves, GRConvWeights(*weights), counts=counts, height=height) for height in (0, 6)
     )
     assert all(torch.equal(*pair) for pair in zip(free, bounded))
 
 
-@every_backend(BACKENDS)
+@every_backend(ALL)
 def test_gates_are_ordered_new_left_right_and_copy(backend):
     """A gate that is nearly one copies its source: with 'left' the root is the first word, with 'right' the last."""
     counts, (leaves, *weights) = arguments([4], 3)
     for gate, expected in ((1, leaves[0]), (2, leaves[3])):
         bias = torch.zeros(3)
         bias[gate] = 50.0
-        roots, gates, _ = grconv(leaves, GRConvWeights(*weights[:5], bias), counts=counts, backend=backend)
+        roots, gates, _ = within(backend, grconv)(leaves, GRConvWeights(*weights[:5], bias), counts=counts)
         torch.testing.assert_close(roots[0], expected)
         assert gates.argmax(dim=1).tolist() == [gate] * 6
 
@@ -140,8 +142,10 @@ def test_wrong_shapes_and_names_given_to_grconv_are_refused_by_name():
         grconv(leaves, GRConvWeights(*weights), counts=counts, activation="gelu")
     with pytest.raises(ValueError, match="3 leaves are expected, but there are 2"):
         grconv(leaves, GRConvWeights(*weights), counts=[2, 1])
-    with pytest.raises(ValueError, match="grconv has no backend 'fast'; it has: fused, native, packed, reference"):
-        grconv(leaves, GRConvWeights(*weights), counts=counts, backend="fast")
+    with pytest.raises(
+        ValueError, match="grconv has no implementation 'fast'; it has: fused, native, packed, reference"
+    ):
+        within("fast", grconv)(leaves, GRConvWeights(*weights), counts=counts)
     with pytest.raises(ValueError, match="nodes up to level 3 are requested from a pyramid of height 2"):
         grconv(leaves, GRConvWeights(*weights), counts=counts, height=2, annotation_height=3)
 
@@ -173,7 +177,7 @@ def test_nodes_that_are_kept_and_nodes_that_are_merged_again_are_the_same(monkey
     counts, tensors = arguments([17, 3, 12], 5)
     results = []
     for room in (0, 1 << 24):
-        monkeypatch.setattr(backends, "KEPT_BYTES", room)
+        monkeypatch.setattr(operation, "KEPT_BYTES", room)
         given = [tensor.clone().requires_grad_() for tensor in tensors]
         summaries = run(counts)("packed", *given).summaries
         results.append([summaries, *torch.autograd.grad(summaries.sum(), given)])
@@ -190,8 +194,8 @@ def test_a_long_sentence_keeps_the_nodes_that_there_is_room_for(room, spacing, m
     size, length = 40, 100
     leaves = random(length, size).requires_grad_()
     nodes = length * (length - 1) // 2
-    monkeypatch.setattr(backends, "KEPT_BYTES", room * nodes * size * leaves.element_size())
-    kept = kept_numbers(leaves, [1] * length)
+    monkeypatch.setattr(operation, "KEPT_BYTES", room * nodes * size * leaves.element_size())
+    kept = within("packed", kept_numbers)(leaves, [1] * length)
     assert kept == nodes * (size + 6) + sum(length - level for level in range(spacing, length - 1, spacing)) * size
 
 
@@ -200,7 +204,7 @@ def test_without_gradients_no_level_is_kept_when_the_next_one_grows(gradients):
     """None but its gates, which are returned."""
     grown, alive = [], []
 
-    class Watched(backends.PackedLevel):
+    class Watched(operation.PackedLevel):
         def grow(self, weights):
             alive.append(sum(tensor() is not None for tensor in grown))
             result = super().grow(weights)
@@ -209,7 +213,7 @@ def test_without_gradients_no_level_is_kept_when_the_next_one_grows(gradients):
 
     counts, (leaves, *weights) = arguments([9], 5)
     with torch.set_grad_enabled(gradients):
-        output = backends.packed_grconv(
+        output = operation.packed_grconv(
             leaves.requires_grad_(), GRConvWeights(*weights), counts, "tanh", Levels(0, 0), level=Watched
         )
     assert output.summaries.requires_grad == gradients

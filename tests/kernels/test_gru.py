@@ -1,14 +1,16 @@
 import pytest
 import torch
 
-from recurrent_mt.kernels.gru import BACKENDS, gru
+from recurrent_mt.kernels.gru import gru
 from tests.kernels.batches import (
+    ALL,
     RAGGED,
     assert_same_outputs_and_gradients,
     every_backend,
     every_gradient,
     packing_of,
     random,
+    within,
 )
 from tests.tolerances import PARITY
 
@@ -27,7 +29,7 @@ def arguments(lengths, size, dtype=torch.float32):
 def test_backends_of_gru_agree(backend, lengths, size):
     counts, tensors = arguments(lengths, size)
     assert_same_outputs_and_gradients(
-        lambda name, *a: [gru(*a, counts=counts, backend=name)], tensors, ["reference", backend]
+        lambda name, *a: [within(name, gru)(*a, counts=counts)], tensors, ["reference", backend]
     )
 
 
@@ -35,31 +37,30 @@ def test_backends_of_gru_agree(backend, lengths, size):
 def test_gradients_of_gru_are_those_of_finite_differences(backend):
     counts, tensors = arguments([3, 1, 2], 2, torch.float64)
     leaves = [tensor.requires_grad_() for tensor in tensors]
-    assert torch.autograd.gradcheck(lambda *a: gru(*a, counts=counts, backend=backend), leaves)
+    assert torch.autograd.gradcheck(lambda *a: within(backend, gru)(*a, counts=counts), leaves)
 
 
-@every_backend(BACKENDS)
+@every_backend(ALL)
 def test_one_step_of_gru_is_the_one_worked_out_by_hand(backend):
     """With x_r = x_z = 0 and no recurrent weight but U = 1: r = z = 1/2, h̃ = tanh(x + h/2), h' = (h + h̃)/2."""
     h, x = 0.6, 0.2
     zeros = torch.zeros(2, 1, dtype=torch.float64)
-    state = gru(
+    state = within(backend, gru)(
         torch.tensor([[0.0, 0.0, x]], dtype=torch.float64),
         torch.tensor([[h]], dtype=torch.float64),
         zeros,
         torch.ones(1, 1, dtype=torch.float64),
         counts=[1],
-        backend=backend,
     )
     candidate = torch.tanh(torch.tensor(x + h / 2, dtype=torch.float64))
     torch.testing.assert_close(state[0, 0], (h + candidate) / 2, **PARITY[torch.float64])
 
 
-@every_backend(BACKENDS)
+@every_backend(ALL)
 def test_update_gate_keeps_the_old_state(backend):
     """z = σ(large) = 1 must leave the state alone; PyTorch's own GRU is a function with the same convention for z."""
     inputs = torch.tensor([[0.0, 50.0, 3.0]])
-    state = gru(inputs, torch.tensor([[0.25]]), torch.zeros(2, 1), torch.ones(1, 1), counts=[1], backend=backend)
+    state = within(backend, gru)(inputs, torch.tensor([[0.25]]), torch.zeros(2, 1), torch.ones(1, 1), counts=[1])
     assert state.item() == 0.25
 
 
@@ -86,8 +87,8 @@ def test_wrong_shapes_and_backends_given_to_gru_are_refused_by_name():
         gru(inputs[:1], initial, gate_weight, candidate_weight, counts=counts)
     with pytest.raises(ValueError, match="2 sentences start, but there are 1 initial states"):
         gru(inputs, initial, gate_weight, candidate_weight, counts=[2])
-    with pytest.raises(ValueError, match="gru has no backend 'cudnn'; it has: fused, native, packed, reference"):
-        gru(inputs, initial, gate_weight, candidate_weight, counts=counts, backend="cudnn")
+    with pytest.raises(ValueError, match="gru has no implementation 'cudnn'; it has: fused, native, packed, reference"):
+        within("cudnn", gru)(inputs, initial, gate_weight, candidate_weight, counts=counts)
 
 
 def test_gru_of_no_words_is_empty():

@@ -3,11 +3,19 @@
 import pytest
 import torch
 
-from recurrent_mt.kernels.attentive_gru import AttentiveGRUWeights, Memory, attentive_gru
+from recurrent_mt.kernels.attention import AttentiveGRUWeights, Memory
+from recurrent_mt.kernels.attentive_gru import attentive_gru
 from recurrent_mt.kernels.gru import gru
 from recurrent_mt.kernels.matrix import Matrix
 from tests.kernels import test_attentive_gru, test_gru
-from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, every_backend, every_gradient, random
+from tests.kernels.batches import (
+    RAGGED,
+    assert_same_outputs_and_gradients,
+    every_backend,
+    every_gradient,
+    random,
+    within,
+)
 
 RANK = 2
 
@@ -34,12 +42,12 @@ def arguments(recurrence, lengths, *, product, size=5, dtype=torch.float32):
         before, given, after = leaves[:first], leaves[first:end], leaves[end:]
         made = [Matrix(*pair) for pair in zip(given[::2], given[1::2])] if product else [*map(Matrix, given)]
         if recurrence == "gru":
-            return [gru(*before, *made, counts=counts, backend=backend)]
+            return [within(backend, gru)(*before, *made, counts=counts)]
         inputs, initial, keys, values = before
         query, score = after or (None, None)
         memory = Memory(keys, values, mask.to(keys.device))
-        return attentive_gru(
-            inputs, initial, memory, AttentiveGRUWeights(*made, query, score), counts=counts, backend=backend
+        return within(backend, attentive_gru)(
+            inputs, initial, memory, AttentiveGRUWeights(*made, query, score), counts=counts
         )
 
     return function, [*others, *factors, *rest]

@@ -4,12 +4,13 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from recurrent_mt.kernels.attentive_gru import AttentiveGRUWeights, Memory, attend, attentive_gru
+from recurrent_mt.kernels.attention import AttentiveGRUWeights, Memory, attend
+from recurrent_mt.kernels.attentive_gru import attentive_gru
 from recurrent_mt.kernels.dilated_grconv import DilatedGRConvWeights, dilated_grconv
 from recurrent_mt.kernels.grconv import GRConvWeights, grconv
 from recurrent_mt.kernels.gru import gru
 from recurrent_mt.kernels.matrix import Matrix
-from tests.kernels.batches import every_backend, packing_of, random
+from tests.kernels.batches import every_backend, packing_of, random, within
 
 LENGTHS, SIZE, RANK = [7, 1, 5], 6, 2
 PACKING = packing_of(LENGTHS)
@@ -38,13 +39,13 @@ def whole(rows, columns, seed):
 
 def run_gru(backend, factors):
     inputs, initial, gate, candidate = factors[0], factors[1], factors[2], factors[3]
-    return (gru(inputs, initial, gate, candidate, counts=PACKING.counts, backend=backend),)
+    return (within(backend, gru)(inputs, initial, gate, candidate, counts=PACKING.counts),)
 
 
 def run_low_rank_gru(backend, factors):
     inputs, initial, *matrices = factors
     gate, candidate = Matrix(*matrices[:2]), Matrix(*matrices[2:])
-    return (gru(inputs, initial, gate, candidate, counts=PACKING.counts, backend=backend),)
+    return (within(backend, gru)(inputs, initial, gate, candidate, counts=PACKING.counts),)
 
 
 def run_attentive_gru(backend, factors):
@@ -52,15 +53,15 @@ def run_attentive_gru(backend, factors):
     query, score = attention or (None, None)
     mask = torch.zeros(len(LENGTHS), keys.size(1), dtype=torch.bool)
     memory, weights = Memory(keys, values, mask), AttentiveGRUWeights(gate, candidate, context, query, score)
-    states, contexts, _ = attentive_gru(inputs, initial, memory, weights, counts=PACKING.counts, backend=backend)
+    states, contexts, _ = within(backend, attentive_gru)(inputs, initial, memory, weights, counts=PACKING.counts)
     with torch.no_grad():
-        read = attend(initial, memory, weights, backend=backend)
+        read = within(backend, attend)(initial, memory, weights)
     return states, contexts, *read
 
 
 def run_grconv(backend, factors):
     leaves, *weights = factors
-    output = grconv(leaves, GRConvWeights(*weights), counts=PACKING.counts, annotation_height=2, backend=backend)
+    output = within(backend, grconv)(leaves, GRConvWeights(*weights), counts=PACKING.counts, annotation_height=2)
     return output.summaries, output.nodes
 
 
@@ -68,7 +69,7 @@ def run_dilated_grconv(backend, factors):
     """With two sets of weights, of which levels two and three share the second."""
     leaves, *weights = factors
     sets = DilatedGRConvWeights(*(torch.stack([one, one / 2]) for one in weights))
-    return dilated_grconv(leaves, sets, counts=PACKING.counts, backend=backend)[:3]
+    return within(backend, dilated_grconv)(leaves, sets, counts=PACKING.counts)[:3]
 
 
 GRU_INPUTS = [random(ROWS, 3 * SIZE), random(len(LENGTHS), SIZE)]

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from recurrent_mt.kernels import backend, native
+from recurrent_mt.kernels import dispatch, native
 from recurrent_mt.kernels.gru import gru
 from recurrent_mt.kernels.native import sources
 from tests.kernels import test_attentive_gru, test_gru
-from tests.kernels.batches import needs_native, random
+from tests.kernels.batches import needs_native, random, within
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -24,7 +24,7 @@ def other_folder(tmp_path, monkeypatch):
     """A folder without a library in place of the real one."""
     monkeypatch.setattr(native, "FOLDER", tmp_path)
     native.reason_unavailable.cache_clear()
-    backend._warn.cache_clear()
+    dispatch._warn.cache_clear()
     yield tmp_path
     native.reason_unavailable.cache_clear()
 
@@ -47,8 +47,8 @@ def test_a_library_serves_one_version_of_pytorch():
 def test_without_a_library_auto_runs_on_packed_and_one_line_says_why(other_folder, caplog):
     counts, tensors = test_gru.arguments([3, 2], 4)
     with caplog.at_level(logging.INFO):
-        states = [gru(*tensors, counts=counts, backend="auto") for _ in range(2)]
-    assert torch.equal(states[0], gru(*tensors, counts=counts, backend="packed"))
+        states = [within("auto", gru)(*tensors, counts=counts) for _ in range(2)]
+    assert torch.equal(states[0], within("packed", gru)(*tensors, counts=counts))
     (record,) = caplog.records
     assert record.message.startswith("the native kernels are not built for PyTorch") and "packed" in record.message
     assert record.levelno == logging.WARNING
@@ -57,9 +57,9 @@ def test_without_a_library_auto_runs_on_packed_and_one_line_says_why(other_folde
 def test_without_a_library_native_is_refused(other_folder):
     counts, tensors = test_gru.arguments([3, 2], 4)
     with pytest.raises(
-        ValueError, match=r"gru has no backend 'native' here: .* setup\.py build_ext --inplace builds them"
+        ValueError, match=r"gru as 'native' cannot run here: .* setup\.py build_ext --inplace builds them"
     ):
-        gru(*tensors, counts=counts, backend="native")
+        within("native", gru)(*tensors, counts=counts)
 
 
 def test_a_library_of_other_sources_is_not_loaded_whatever_the_times_of_files(other_folder):
@@ -84,18 +84,17 @@ def test_a_library_that_is_none_is_not_loaded(other_folder):
 
 @needs_native
 def test_auto_is_native_on_a_cpu_for_wide_numbers():
-    assert backend.resolve("auto", torch.zeros(1)) == "native"
-    assert backend.resolve("auto", torch.zeros(1, dtype=torch.bfloat16)) == "packed"
-    assert backend.resolve("auto", torch.zeros(1, device="meta")) == "packed"
-    assert backend.resolve("reference", torch.zeros(1)) == "reference"
+    assert dispatch.selected(torch.zeros(1)) == "native"
+    assert dispatch.selected(torch.zeros(1, dtype=torch.bfloat16)) == "packed"
+    assert dispatch.selected(torch.zeros(1, device="meta")) == "packed"
 
 
 @needs_native
 def test_the_log_says_once_which_kernels_run(caplog):
-    backend._say.cache_clear()
+    dispatch._say.cache_clear()
     with caplog.at_level(logging.INFO):
         for _ in range(2):
-            backend.resolve("auto", torch.zeros(1))
+            dispatch.selected(torch.zeros(1))
     assert caplog.messages == ["kernels: native, for float32 on cpu"]
 
 
@@ -157,8 +156,8 @@ def test_additive_attention_survives_large_queries_and_keys(scale):
 def test_what_is_not_a_number_stays_that():
     counts, (inputs, *rest) = test_gru.arguments([3, 2], 4)
     inputs[0, 0] = torch.nan
-    states = gru(inputs, *rest, counts=counts, backend="native")
-    assert torch.equal(states.isnan(), gru(inputs, *rest, counts=counts, backend="packed").isnan())
+    states = within("native", gru)(inputs, *rest, counts=counts)
+    assert torch.equal(states.isnan(), within("packed", gru)(inputs, *rest, counts=counts).isnan())
 
 
 @needs_native
@@ -170,7 +169,7 @@ def test_sizes_beyond_a_panel_and_a_tile_are_multiplied_whole(size):
     results = []
     for name in ("native", "packed"):
         leaves = [tensor.clone().requires_grad_() for tensor in tensors]
-        states = gru(*leaves, counts=counts, backend=name)
+        states = within(name, gru)(*leaves, counts=counts)
         results.append([states, *torch.autograd.grad(states.square().sum(), leaves)])
     for found, expected in zip(*results):
         torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)

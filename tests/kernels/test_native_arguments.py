@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from recurrent_mt.kernels.gru import gru
 from tests.kernels import test_attentive_gru, test_dilated_grconv, test_grconv, test_gru
-from tests.kernels.batches import needs_native, random
+from tests.kernels.batches import needs_native, random, within
 
 EXAMPLES = int(os.environ.get("HYPOTHESIS_MAX_EXAMPLES", "100"))
 
@@ -43,7 +43,7 @@ def recorded_calls():
     """What kernels, forward and backward, call their operations with."""
     with Recorder() as recorder:
         counts, tensors = test_gru.arguments([3, 2], 4)
-        differentiate(lambda backend, *a: [gru(*a, counts=counts, backend=backend)], tensors)
+        differentiate(lambda backend, *a: [within(backend, gru)(*a, counts=counts)], tensors)
         counts, mask, tensors = test_attentive_gru.arguments([3, 1, 2], 5, additive=True)
         differentiate(test_attentive_gru.run(counts, mask), tensors)
         counts, tensors = test_grconv.arguments([4, 3, 1], 4)

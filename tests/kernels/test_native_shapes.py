@@ -8,14 +8,14 @@ import os
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch.nn import functional as F
 
-from recurrent_mt.kernels.attentive_gru import AttentiveGRUWeights, Memory, attentive_gru
+from recurrent_mt.kernels.attention import AttentiveGRUWeights, Memory
+from recurrent_mt.kernels.attentive_gru import attentive_gru
 from recurrent_mt.kernels.cross_entropy import cross_entropy
 from recurrent_mt.kernels.dilated_grconv import DilatedGRConvWeights, dilated_grconv
-from recurrent_mt.kernels.functional import FEWEST_ROWS, native_functions
 from recurrent_mt.kernels.grconv import GRConvWeights, grconv
-from tests.kernels.batches import assert_same_outputs_and_gradients, needs_native, packing_of, random
+from recurrent_mt.kernels.linear import FEWEST_ROWS, linear
+from tests.kernels.batches import assert_same_outputs_and_gradients, needs_native, packing_of, random, within
 
 EXAMPLES = int(os.environ.get("HYPOTHESIS_MAX_EXAMPLES", "20"))
 
@@ -41,7 +41,7 @@ def test_attentive_gru(targets, size, keys, values, words, additive):
     def run(backend, inputs, initial, key_rows, value_rows, *weights):
         weights = AttentiveGRUWeights(*weights, *[None] * (5 - len(weights)))
         memory = Memory(key_rows, value_rows, mask)
-        return attentive_gru(inputs, initial, memory, weights, counts=packing.counts, backend=backend)
+        return within(backend, attentive_gru)(inputs, initial, memory, weights, counts=packing.counts)
 
     assert_same_outputs_and_gradients(run, tensors, ["packed", "native"])
 
@@ -53,8 +53,8 @@ def test_grconv(leaves, size, activation):
     """In double precision: rounding decides on which side of zero a relu is."""
     tensors = scaled((sum(leaves), size), (size, size), (size, size), (size,), (3, size), (3, size), (3,))
     assert_same_outputs_and_gradients(
-        lambda backend, rows, *weights: grconv(
-            rows, GRConvWeights(*weights), counts=packing_of(leaves).counts, activation=activation, backend=backend
+        lambda backend, rows, *weights: within(backend, grconv)(
+            rows, GRConvWeights(*weights), counts=packing_of(leaves).counts, activation=activation
         ),
         [tensor.double() for tensor in tensors],
         ["packed", "native"],
@@ -68,12 +68,11 @@ def test_dilated_grconv(leaves, size, sets, height):
     """In double precision, as above."""
     shapes = [(sets, size, size)] * 2 + [(sets, size)] + [(sets, 3, size)] * 2 + [(sets, 3)]
     assert_same_outputs_and_gradients(
-        lambda backend, rows, *weights: dilated_grconv(
+        lambda backend, rows, *weights: within(backend, dilated_grconv)(
             rows,
             DilatedGRConvWeights(*weights),
             counts=packing_of(leaves).counts,
             height=height,
-            backend=backend,
         ),
         [tensor.double() for tensor in scaled((sum(leaves), size), *shapes)],
         ["packed", "native"],
@@ -89,7 +88,7 @@ def test_cross_entropy(rows, size, vocabulary, biased, smoothing):
 
     def run(backend, features, weight, bias):
         given = features, weight, bias if biased else None, target
-        return cross_entropy(*given, label_smoothing=smoothing, backend=backend)
+        return within(backend, cross_entropy)(*given, label_smoothing=smoothing)
 
     assert_same_outputs_and_gradients(run, tensors, ["packed", "native"])
 
@@ -99,8 +98,7 @@ def test_cross_entropy(rows, size, vocabulary, biased, smoothing):
 @given(st.integers(FEWEST_ROWS, 600), width, width, st.booleans())
 def test_linear_layers(rows, inner, columns, biased):
     def run(backend, given, weight, bias):
-        with native_functions(backend, given):
-            return [F.linear(given, weight, bias if biased else None)]
+        return [within(backend, linear)(given, weight, bias if biased else None)]
 
     given, *weights = scaled((rows, inner), (columns, inner), (columns,))
     # The weight's gradient is a sum over the rows: unless they are small, its rounding is as large as the tolerance.

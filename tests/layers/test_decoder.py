@@ -10,7 +10,7 @@ from recurrent_mt.layers.decoder import GRUDecoder, MaxoutReadout
 from recurrent_mt.layers.encoder_output import EncoderOutput
 from recurrent_mt.layers.gru_cell import PLAIN, GRUVariant
 from tests.combinations import pairwise
-from tests.kernels.batches import every_backend, needs_native, random
+from tests.kernels.batches import every_backend, needs_native, random, within
 from tests.tolerances import INVARIANCE
 
 EMBED, HIDDEN, OUTPUT, SUMMARY = 4, 6, 3, 5
@@ -53,10 +53,10 @@ every_deep_decoder = decoders(ORDERS, VARIANTS, HEADS)
 def build(attention, num_layers=1, *, word_first=False, variant=PLAIN, heads=0, backend="packed"):
     torch.manual_seed(3)
     if attention:
-        options = {"attention": attention, "variant": variant, "backend": backend}
+        options = {"attention": attention, "variant": variant}
         first = AttentiveGRU(EMBED, HIDDEN, context_size=HIDDEN, **options)
     else:
-        first = FixedContextGRU(EMBED, HIDDEN, context_size=SUMMARY, variant=variant, backend=backend)
+        first = FixedContextGRU(EMBED, HIDDEN, context_size=SUMMARY, variant=variant)
     readout = MaxoutReadout(state_size=HIDDEN, embed_size=EMBED, context_size=first.context_size, output_size=OUTPUT)
     decoder = GRUDecoder(
         first,
@@ -68,6 +68,9 @@ def build(attention, num_layers=1, *, word_first=False, variant=PLAIN, heads=0, 
     )
     for parameter in decoder.parameters():
         torch.nn.init.normal_(parameter, std=0.4)
+    decoder.forward = within(backend, decoder.forward)
+    # Without gradients, as in a search: with them, what attends natively is ``packed``.
+    decoder.step = torch.set_grad_enabled(backend != "native")(within(backend, decoder.step))
     return decoder
 
 
@@ -90,12 +93,6 @@ def teacher_force(decoder, encoded, embedded, mask):
     return packing.unpack(features), None if attention is None else packing.unpack(attention), state
 
 
-def step(decoder, *arguments):
-    """One step, natively without gradients, as in a search: with them, what attends is ``packed``."""
-    with torch.set_grad_enabled(decoder.first.gru.backend != "native"):
-        return decoder.step(*arguments)
-
-
 @every_decoder
 def test_step_by_step_equals_teacher_forcing(attention, options):
     decoder, encoded = build(attention, **options), source()
@@ -106,7 +103,7 @@ def test_step_by_step_equals_teacher_forcing(attention, options):
     if attention:
         torch.testing.assert_close(first_attention[:, 0], expected_attention[:, 0], **INVARIANCE)
     for position in range(1, embedded.size(1)):
-        features, weights, state = step(decoder, embedded[:, position], encoded, state)
+        features, weights, state = decoder.step(embedded[:, position], encoded, state)
         running = ~mask[:, position]
         torch.testing.assert_close(features[running], expected[running, position], **INVARIANCE)
         if attention:
@@ -119,7 +116,7 @@ def test_the_returned_state_continues_each_sentence_after_its_last_word(attentio
     embedded, mask = previous_words()
     *_, state = teacher_force(decoder, encoded, embedded, mask)
     following = random(3, EMBED, seed=9)
-    continued, _, _ = step(decoder, following, encoded, state)
+    continued, _, _ = decoder.step(following, encoded, state)
     for row, length in enumerate(TARGET_LENGTHS):
         whole = torch.cat([embedded[row : row + 1, :length], following[row].view(1, 1, -1)], dim=1)
         alone = encoded.index_select(torch.tensor([row]))
@@ -135,7 +132,7 @@ def test_reordered_states_equal_decoding_anew(attention, options):
     order = torch.tensor([2, 0, 0, 1])
     *_, state = teacher_force(decoder, encoded, embedded, mask)
     following = random(4, EMBED, seed=9)
-    continued, _, _ = step(decoder, following, encoded.index_select(order), state.index_select(order))
+    continued, _, _ = decoder.step(following, encoded.index_select(order), state.index_select(order))
     anew, _, _ = teacher_force(
         decoder,
         encoded.index_select(order),
@@ -167,7 +164,7 @@ def test_hypotheses_of_a_beam_equal_decoding_anew(attention, options, orders):
         searched, state = searched.index_select(rows), state.index_select(rows)
         sentence, words = sentence[rows], words[rows]
         words = torch.cat([words, random(len(rows), 1, EMBED, seed=20 + seed)], dim=1)
-        features, weights, state = step(decoder, words[:, -1], searched, state)
+        features, weights, state = decoder.step(words[:, -1], searched, state)
         alone = EncoderOutput(*(field[sentence] for field in encoded[:3]))
         anew, anew_weights, _ = teacher_force(decoder, alone, words, torch.zeros(words.shape[:2], dtype=torch.bool))
         torch.testing.assert_close(features, anew[:, -1], **INVARIANCE)
@@ -181,8 +178,8 @@ def test_words_that_all_hypotheses_share_may_be_embedded_once(attention, options
     embedded, mask = previous_words()
     *_, state = teacher_force(decoder, encoded, embedded, mask)
     words, word = random(2, EMBED, seed=9), torch.tensor([1, 0, 1])
-    expected, expected_attention, following = step(decoder, words[word], encoded, state)
-    features, weights, once = step(decoder, words, encoded, state, word)
+    expected, expected_attention, following = decoder.step(words[word], encoded, state)
+    features, weights, once = decoder.step(words, encoded, state, word)
     torch.testing.assert_close(features, expected, **INVARIANCE)
     torch.testing.assert_close(once.hidden, following.hidden, **INVARIANCE)
     if attention:
@@ -207,8 +204,8 @@ def test_a_search_multiplies_the_source_once():
     searched = encoded.index_select(torch.tensor([0, 0, 1, 1, 2, 2]))
     words = random(6, 1, EMBED)
     _, _, state = teacher_force(decoder, searched, words, torch.zeros(6, 1, dtype=torch.bool))
-    _, _, first = step(decoder, words[:, 0], searched, state)
-    _, _, second = step(decoder, words[:, 0], searched, first.index_select(torch.tensor([1, 1, 2, 3, 5, 4])))
+    _, _, first = decoder.step(words[:, 0], searched, state)
+    _, _, second = decoder.step(words[:, 0], searched, first.index_select(torch.tensor([1, 1, 2, 3, 5, 4])))
     assert first.products.shape == (3, 5, 3 * HIDDEN + 2 * OUTPUT)
     assert second.products.data_ptr() == first.products.data_ptr()
 

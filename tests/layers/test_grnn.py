@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from recurrent_mt.layers.grnn import ANNOTATIONS, GatedMerge, GRNNEncoder
+from recurrent_mt.layers.grnn import GatedMerge, GRNNEncoder
 from tests.layers.one_sentence import (
     EMBED,
     assert_every_parameter_learns,
@@ -15,7 +15,6 @@ from tests.layers.one_sentence import (
 )
 
 HIDDEN = 4
-every_annotation = pytest.mark.parametrize("annotations", ANNOTATIONS)
 
 
 def merge_by_loops(merge, left, right):
@@ -34,35 +33,26 @@ def merge_by_loops(merge, left, right):
 
 
 def encode_by_loops(encoder, words):
-    nodes = [(encoder.leaves.weight @ word + encoder.leaves.bias, [place]) for place, word in enumerate(words)]
-    sums = [value.clone() for value, _ in nodes]
+    leaves = [encoder.leaves.weight @ word + encoder.leaves.bias for word in words]
+    nodes = leaves
     while len(nodes) > 1:
-        above = []
-        for place in range(0, len(nodes) - 1, 2):
-            (left, left_words), (right, right_words) = nodes[place : place + 2]
-            above.append((merge_by_loops(encoder.merge, left, right), left_words + right_words))
-            for word in above[-1][1]:
-                sums[word] += above[-1][0]
+        above = [merge_by_loops(encoder.merge, *nodes[place : place + 2]) for place in range(0, len(nodes) - 1, 2)]
         nodes = above + nodes[len(nodes) - len(nodes) % 2 :]
-    leaves = encoder.leaves(words)
-    return torch.stack(sums) if encoder.annotations == "ancestors" else leaves, nodes[0][0]
+    return torch.stack(leaves), nodes[0]
 
 
-@every_annotation
-def test_the_grnn_of_a_batch_is_that_of_loops_over_each_sentence(annotations):
-    encoder = GRNNEncoder(EMBED, HIDDEN, annotations=annotations)
+def test_the_grnn_of_a_batch_is_that_of_loops_over_each_sentence():
+    encoder = GRNNEncoder(EMBED, HIDDEN)
     assert_follows(encoder, lambda words: encode_by_loops(encoder, words))
 
 
-@every_annotation
 @pytest.mark.parametrize("lengths", [[5, 1, 7], [1], [2, 2]], ids=str)
-def test_gradients_of_the_grnn_are_those_of_finite_differences(annotations, lengths):
-    assert_gradients_are_right(GRNNEncoder(EMBED, HIDDEN, annotations=annotations), lengths)
+def test_gradients_of_the_grnn_are_those_of_finite_differences(lengths):
+    assert_gradients_are_right(GRNNEncoder(EMBED, HIDDEN), lengths)
 
 
-@every_annotation
-def test_every_parameter_of_the_grnn_learns(annotations):
-    assert_every_parameter_learns(GRNNEncoder(EMBED, HIDDEN, annotations=annotations))
+def test_every_parameter_of_the_grnn_learns():
+    assert_every_parameter_learns(GRNNEncoder(EMBED, HIDDEN))
 
 
 def test_the_grnn_has_the_parameters_of_its_formula():
@@ -99,13 +89,7 @@ def test_a_sentence_costs_one_merge_less_than_it_has_words_and_a_product_a_level
     assert len(merged) == 4  # 13 → 7 → 4 → 2 → 1, whatever the number of sentences
 
 
-@every_annotation
-def test_the_grnn_of_a_batch_without_words_is_zero(annotations):
-    output = GRNNEncoder(EMBED, HIDDEN, annotations=annotations)(torch.ones(2, 3, EMBED), torch.ones(2, 3).bool())
+def test_the_grnn_of_a_batch_without_words_is_zero():
+    output = GRNNEncoder(EMBED, HIDDEN)(torch.ones(2, 3, EMBED), torch.ones(2, 3).bool())
     assert output.summary.shape == (2, HIDDEN) and output.summary.eq(0).all()
     assert output.annotations.shape == (2, 3, HIDDEN) and output.annotations.eq(0).all()
-
-
-def test_unknown_annotations_of_the_grnn_are_refused_by_name():
-    with pytest.raises(ValueError, match="no annotations 'roots'; there are: leaves, ancestors"):
-        GRNNEncoder(EMBED, HIDDEN, annotations="roots")

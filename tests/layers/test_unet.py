@@ -1,7 +1,5 @@
 """The U-Net against loops over one sentence."""
 
-from itertools import pairwise
-
 import pytest
 import torch
 
@@ -23,9 +21,6 @@ OPTIONS = {
     "plain": {},
     "depth_one": {"depth": 1},
     "deep": {"depth": 5},
-    "growth": {"depth": 2, "growth": 2},
-    "no_layer_norm": {"layer_norm": False},
-    "as_published": {"layer_norm": False, "word_residual": False},
 }
 every_option = pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 
@@ -51,7 +46,7 @@ def encode_by_loops(encoder, words):
     for level in reversed(range(len(skips))):
         raised = double(hidden, encoder.upsampling[level].convolution, len(skips[level]))
         hidden = pair_by_loops(torch.cat([skips[level], raised], dim=1), encoder.up[level])
-    annotations = torch.tanh(encoder.annotations(hidden) + (words if encoder.word_residual else 0))
+    annotations = torch.tanh(encoder.annotations(hidden) + words)
     return annotations, torch.tanh(encoder.summary.weight @ torch.cat([bottleneck, annotations.mean(dim=0)]))
 
 
@@ -72,20 +67,14 @@ def test_every_parameter_of_the_unet_learns(options):
     assert_every_parameter_learns(UNetEncoder(EMBED, 8, **options))
 
 
-@pytest.mark.parametrize(("depth", "growth"), [(1, 1), (3, 1), (2, 2)])
-@pytest.mark.parametrize("layer_norm", [False, True])
-def test_the_unet_has_the_parameters_of_its_formula(depth, growth, layer_norm):
-    widths = [HIDDEN * growth**level for level in range(depth + 1)]
-    expected = EMBED * HIDDEN + HIDDEN + HIDDEN**2 + HIDDEN + (widths[-1] + HIDDEN) * HIDDEN  # the three products
-    for before, width in zip([HIDDEN, *widths], widths):  # pairs on the way down and at the bottom
-        expected += 3 * before * width + 3 * width**2 + 2 * width
-    if layer_norm:  # a gain and a bias for the words, and for each convolution of a pair
-        expected += 2 * HIDDEN + 2 * 2 * (sum(widths) + sum(widths[:-1]))
-    for width, below in pairwise(widths):
-        expected += 2 * below * width + width  # transposed convolution
-        expected += 3 * 2 * width * width + 3 * width**2 + 2 * width  # pair on the way up
-    encoder = UNetEncoder(EMBED, HIDDEN, depth=depth, growth=growth, layer_norm=layer_norm)
-    assert parameter_count(encoder) == expected
+@pytest.mark.parametrize("depth", [1, 3])
+def test_the_unet_has_the_parameters_of_its_formula(depth):
+    expected = EMBED * HIDDEN + HIDDEN + HIDDEN**2 + HIDDEN + 2 * HIDDEN**2  # the three products
+    expected += (depth + 1) * (2 * 3 * HIDDEN**2 + 2 * HIDDEN)  # pairs on the way down and at the bottom
+    expected += 2 * HIDDEN + 2 * 2 * (2 * depth + 1) * HIDDEN  # norms of the words and of each convolution of a pair
+    expected += depth * (2 * HIDDEN**2 + HIDDEN)  # transposed convolutions
+    expected += depth * (3 * 3 * HIDDEN**2 + 2 * HIDDEN)  # pairs on the way up
+    assert parameter_count(UNetEncoder(EMBED, HIDDEN, depth=depth)) == expected
 
 
 def test_a_word_reaches_the_other_end_of_the_sentence_through_the_bottleneck():
@@ -105,7 +94,6 @@ def test_dropout_at_the_bottom_is_drawn_in_training_only():
     assert torch.equal(encoder(*arguments).summary, encoder(*arguments).summary)
 
 
-@pytest.mark.parametrize(("depth", "growth"), [(0, 1), (2, 0)])
-def test_sizes_of_a_unet_below_one_are_refused_by_name(depth, growth):
-    with pytest.raises(ValueError, match=f"of a U-Net must be at least 1, not {depth} and {growth}"):
-        UNetEncoder(EMBED, HIDDEN, depth=depth, growth=growth)
+def test_a_depth_of_a_unet_below_one_is_refused_by_name():
+    with pytest.raises(ValueError, match="the depth of a U-Net must be at least 1, not 0"):
+        UNetEncoder(EMBED, HIDDEN, depth=0)

@@ -20,9 +20,6 @@ OPTIONS = {
     "plain": {},
     "depth_one": {"depth": 1},
     "deep": {"depth": 5},
-    "growth": {"depth": 2, "growth": 2},
-    "no_layer_norm": {"layer_norm": False},
-    "as_published": {"layer_norm": False, "word_residual": False},
 }
 every_option = pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 
@@ -61,7 +58,7 @@ def encode_by_loops(encoder, words):
         raised = double(hidden, encoder.upsampling[level].convolution, len(skips[level]))
         raised = prelu(normalize(raised, encoder.norms[level]), encoder.activations[level])
         hidden = stage_by_loops(torch.cat([raised, skips[level]], dim=1), encoder.up[level])
-    annotations = torch.tanh(encoder.annotations(hidden) + (words if encoder.word_residual else 0))
+    annotations = torch.tanh(encoder.annotations(hidden) + words)
     return annotations, torch.tanh(encoder.summary.weight @ torch.cat([bottleneck, annotations.mean(dim=0)]))
 
 
@@ -71,9 +68,9 @@ def test_the_vnet_of_a_batch_is_that_of_loops_over_each_sentence(options):
     assert_follows(encoder, lambda words: encode_by_loops(encoder, words))
 
 
-@pytest.mark.parametrize("options", [OPTIONS["depth_one"], OPTIONS["growth"]], ids=["depth_one", "growth"])
-def test_gradients_of_the_vnet_are_those_of_finite_differences(options):
-    assert_gradients_are_right(VNetEncoder(EMBED, 2, **options), [5, 1, 3])
+@pytest.mark.parametrize("depth", [1, 2])
+def test_gradients_of_the_vnet_are_those_of_finite_differences(depth):
+    assert_gradients_are_right(VNetEncoder(EMBED, 2, depth=depth), [5, 1, 3])
 
 
 @every_option
@@ -82,27 +79,18 @@ def test_every_parameter_of_the_vnet_learns(options):
     assert_every_parameter_learns(VNetEncoder(EMBED, 8, **options))
 
 
-@pytest.mark.parametrize("layer_norm", [False, True])
-@pytest.mark.parametrize(("depth", "growth"), [(1, 1), (4, 1), (3, 2)])
-def test_the_vnet_has_the_parameters_of_its_formula(depth, growth, layer_norm):
-    widths = [HIDDEN * growth**level for level in range(depth + 1)]
-    convolutions = [1, 1, 2, 3, 3][: depth + 1]
-    expected = EMBED * HIDDEN + HIDDEN + 2 * HIDDEN * HIDDEN + HIDDEN + (widths[-1] + HIDDEN) * HIDDEN
-    for width, count in zip(widths, convolutions):
-        expected += count * (5 * width**2 + 2 * width)  # weights, biases and slopes
+@pytest.mark.parametrize("depth", [1, 4])
+def test_the_vnet_has_the_parameters_of_its_formula(depth):
+    width, convolutions = HIDDEN, [1, 1, 2, 3, 3][: depth + 1]
+    expected = EMBED * width + width + 2 * width**2 + width + 2 * width**2
+    expected += sum(convolutions) * (5 * width**2 + 2 * width)  # weights, biases and slopes
+    expected += sum(convolutions[:-1]) * (5 * (2 * width) ** 2 + 2 * 2 * width)
     for level in range(depth):
-        width, below = widths[level], widths[level + 1]
-        raised = below if level == depth - 1 else 2 * below
-        expected += 2 * width * below + 2 * below + 2 * raised * width + 2 * width  # the strided and the transposed one
-        expected += convolutions[level] * (5 * (2 * width) ** 2 + 2 * 2 * width)
-    if layer_norm:  # a gain and a bias for the words, and before each PReLU
-        stages = sum(
-            count * (width + 2 * width * (level < depth))
-            for level, (width, count) in enumerate(zip(widths, convolutions))
-        )
-        expected += 2 * HIDDEN + 2 * (stages + sum(widths[1:]) + sum(widths[:-1]))
-    encoder = VNetEncoder(EMBED, HIDDEN, depth=depth, growth=growth, layer_norm=layer_norm)
-    assert parameter_count(encoder) == expected
+        raised = width if level == depth - 1 else 2 * width
+        expected += 2 * width**2 + 2 * width + 2 * raised * width + 2 * width  # the strided and the transposed one
+    # A gain and a bias for the words, and before each PReLU.
+    expected += 2 * width + 2 * width * (sum(convolutions) + 2 * sum(convolutions[:-1]) + 2 * depth)
+    assert parameter_count(VNetEncoder(EMBED, HIDDEN, depth=depth)) == expected
 
 
 def test_dropout_at_the_bottom_is_drawn_in_training_only():
@@ -114,7 +102,6 @@ def test_dropout_at_the_bottom_is_drawn_in_training_only():
     assert torch.equal(encoder(*arguments).summary, encoder(*arguments).summary)
 
 
-@pytest.mark.parametrize(("depth", "growth"), [(0, 1), (2, 0)])
-def test_sizes_of_a_vnet_below_one_are_refused_by_name(depth, growth):
-    with pytest.raises(ValueError, match=f"of a V-Net must be at least 1, not {depth} and {growth}"):
-        VNetEncoder(EMBED, HIDDEN, depth=depth, growth=growth)
+def test_a_depth_of_a_vnet_below_one_is_refused_by_name():
+    with pytest.raises(ValueError, match="the depth of a V-Net must be at least 1, not 0"):
+        VNetEncoder(EMBED, HIDDEN, depth=0)

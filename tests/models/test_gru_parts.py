@@ -8,7 +8,7 @@ import torch
 from tests.combinations import half
 from tests.models.building import SIZES, build, sample
 from tests.models.test_search import assert_search_agrees_with_teacher_forcing, models
-from user_dir.models import parts
+from user_dir.models import encoder_decoder
 
 EMBED, HIDDEN = SIZES["encoder_embed_dim"], SIZES["encoder_hidden_size"]
 TARGET, DECODER = SIZES["decoder_embed_dim"], SIZES["decoder_hidden_size"]
@@ -75,8 +75,7 @@ WITHOUT_KERNELS = {
 @pytest.mark.parametrize("part", WITHOUT_KERNELS)
 @pytest.mark.parametrize("number", [torch.bfloat16, torch.float16])
 def test_a_part_without_kernels_narrows_products_alone_under_autocast(part, number):
-    # Native kernels, which other layers would have, know no float16.
-    model = build("gru_encoder", kernel_backend="packed", **WITHOUT_KERNELS[part])
+    model = build("gru_encoder", **WITHOUT_KERNELS[part])
     batch = sample([4, 1, 6], [5, 2, 7])["net_input"]
     expected = model(**batch)[0]
     with torch.autocast("cpu", dtype=number):
@@ -100,10 +99,10 @@ def test_a_part_without_kernels_runs_with_narrow_weights(part, number):
 
 @pytest.mark.parametrize("part", WITHOUT_KERNELS)
 def test_a_part_without_kernels_is_named_once_in_the_log(part, caplog):
-    parts._log.cache_clear()
+    encoder_decoder._say_without_kernels.cache_clear()
     with caplog.at_level(logging.INFO):
         for _ in range(2):
-            build("gru_encoder", kernel_backend="auto", **WITHOUT_KERNELS[part])
+            build("gru_encoder", **WITHOUT_KERNELS[part])
     for name in WITHOUT_KERNELS[part]:
         assert caplog.text.count(f"--{name.replace('_', '-')}: these layers run in PyTorch operations") == 1
 
@@ -160,14 +159,6 @@ def test_the_state_carried_through_time_is_bare(option):
         (
             {"initialization": "published", "decoder_transition_depth": 2},
             "published does not define .* --decoder-transition-depth: use",
-        ),
-        (
-            {"kernel_backend": "native", "decoder_transition_depth": 2},
-            "--kernel-backend native does not know --decoder-transition-depth: use --kernel-backend auto",
-        ),
-        (
-            {"kernel_backend": "fused", "skip_time": 2},
-            "--kernel-backend fused does not know --skip-time: use --kernel-backend auto",
         ),
     ],
 )

@@ -16,12 +16,8 @@ VALUES = {
     **{f"{side}_embed_path": {f"{side}_embed_path": "vectors"} for side in ("encoder", "decoder")},
     **{f"{side}_freeze_embed": {f"{side}_freeze_embed": True} for side in ("encoder", "decoder")},
     "initialization": {"initialization": "published"},
-    **{
-        f"{side}_spectral_radius": {"initialization": "published", f"{side}_spectral_radius": 0.4}
-        for side in ("encoder", "decoder")
-    },
+    "encoder_spectral_radius": {"initialization": "published", "encoder_spectral_radius": 0.4},
     "autocast": {"autocast": "bfloat16"},
-    "kernel_backend": {"kernel_backend": "packed"},
 }
 #: bfloat16 has eight significant bits, and scores are as large as 5.
 TOLERANCE = {"autocast": {"rtol": 0, "atol": 0.1}}

@@ -11,7 +11,7 @@ from fairseq.dataclass.configs import FairseqConfig
 
 from tests.models.building import ARCHITECTURES, ATTENTION_NAMES, ENCODERS_WITH_ATTENTION, build, sample, sources, task
 from tests.tolerances import INVARIANCE
-from user_dir.models import products
+from user_dir.models import autocast as narrow
 
 every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
 with_and_without_attention = pytest.mark.parametrize(("architecture", "attention"), ENCODERS_WITH_ATTENTION)
@@ -19,7 +19,6 @@ with_and_without_attention = pytest.mark.parametrize(("architecture", "attention
 #: Options beside the attention.
 OPTIONS = {
     "plain": {},
-    "packed_kernels": {"kernel_backend": "packed"},
     "bidirectional": {"encoder_bidirectional": True},
     "two_encoder_layers": {"encoder_layers": 2, "encoder_bidirectional": True, "dropout": 0.2},
     "two_decoder_layers": {"decoder_layers": 2, "dropout": 0.2},
@@ -58,14 +57,8 @@ OPTIONS = {
     "published_initialization": {"initialization": "published", "encoder_spectral_radius": 0.4},
     "relu": {"grconv_activation": "relu"},
     "sepconv_kernels": {"encoder_layers": 1, "sepconv_kernels": "3,5,7"},
-    "sepconv_groups": {"sepconv_groups": "2,3", "encoder_hidden_size": 6, "decoder_hidden_size": 6},
-    "sepconv_ordinary": {"sepconv_ordinary": True, "sepconv_kernels": "3,3"},
-    "sepconv_positions": {"sepconv_positions": True},
-    "unet_growth": {"unet_depth": 2, "unet_growth": 2},
-    "unet_published": {"unet_no_layer_norm": True, "unet_no_word_residual": True},
-    "vnet_growth": {"vnet_depth": 2, "vnet_growth": 2},
-    "vnet_published": {"vnet_no_layer_norm": True, "vnet_no_word_residual": True},
-    "grnn_ancestors": {"grnn_annotations": "ancestors"},
+    "unet_depth": {"unet_depth": 2},
+    "vnet_depth": {"vnet_depth": 2},
     "pyramid": {"grconv_annotations": "pyramid", "grconv_annotation_height": 2},
     "bounded_height": {"grconv_height": 2},
     "dilated": {"grconv_dilated": True, "encoder_hidden_size": 6},
@@ -102,7 +95,6 @@ ANSWERED_BY_THE_ENCODER = (
 ATTENTION_ONLY = {
     "encoder_summary": "does not read one direction of --encoder-bidirectional",
     "grconv_annotations": "never reads the pyramid's nodes",
-    "grnn_annotations": "--grnn-annotations ancestors with --decoder-attention none never reads them",
 }
 
 
@@ -258,11 +250,11 @@ def test_bfloat16_weights_give_nearly_the_same_scores(architecture):
 
 @pytest.mark.parametrize(("seconds", "lines"), [(1.9, 1), (1.1, 0)])
 def test_the_log_says_where_narrow_products_are_slow(monkeypatch, caplog, seconds, lines):
-    monkeypatch.setattr(products, "speed_of_products", {torch.bfloat16: 1 / seconds}.__getitem__)
-    products.warn_if_slow.cache_clear()
+    monkeypatch.setattr(narrow, "speed_of_products", {torch.bfloat16: 1 / seconds}.__getitem__)
+    narrow.warn_if_slow.cache_clear()
     for autocast in ("none", "bfloat16", "bfloat16"):
         build("gru_encoder", autocast=autocast)(**sample([3, 2], [3, 2])["net_input"])
-    products.warn_if_slow.cache_clear()
+    narrow.warn_if_slow.cache_clear()
     said = [record.getMessage() for record in caplog.records if "times as long as in float32" in record.getMessage()]
     assert len(said) == lines and all("bfloat16 take 1.9 times" in line for line in said)
 
@@ -270,8 +262,8 @@ def test_the_log_says_where_narrow_products_are_slow(monkeypatch, caplog, second
 @pytest.mark.parametrize(("speed", "lines"), [(2.5, 1), (1.1, 0)])
 def test_a_training_in_float32_says_where_narrow_products_are_fast(monkeypatch, caplog, speed, lines):
     caplog.set_level("INFO")
-    monkeypatch.setattr(products, "speed_of_products", {torch.bfloat16: speed}.__getitem__)
-    products.suggest_if_fast.cache_clear()
+    monkeypatch.setattr(narrow, "speed_of_products", {torch.bfloat16: speed}.__getitem__)
+    narrow.suggest_if_fast.cache_clear()
     batch = sample([3, 2], [3, 2])["net_input"]
     for model in (build("gru_encoder", autocast="bfloat16").train(), build("gru_encoder").double().train()):
         model(**batch)
@@ -279,7 +271,7 @@ def test_a_training_in_float32_says_where_narrow_products_are_fast(monkeypatch, 
     assert "--autocast" not in caplog.text
     for _ in range(2):
         build("gru_encoder").train()(**batch)
-    products.suggest_if_fast.cache_clear()
+    narrow.suggest_if_fast.cache_clear()
     hint = "products in bfloat16 are 2.5 times as fast as in float32 here: consider --autocast bfloat16"
     assert caplog.text.count(hint) == lines
     assert caplog.text.count("--autocast") == lines
@@ -288,16 +280,16 @@ def test_a_training_in_float32_says_where_narrow_products_are_fast(monkeypatch, 
 def test_the_speed_of_products_is_measured_where_other_processes_take_turns(monkeypatch):
     """The clock of the wall jumps, as on a busy core, at each product in float32; that of the processor does not."""
     walls, processor = itertools.count(), itertools.cycle([0.0, 0.03, 1.0, 1.01])
-    monkeypatch.setattr(products.time, "perf_counter", lambda: 10.0 ** (next(walls) % 4))
-    monkeypatch.setattr(products.time, "thread_time", lambda: next(processor))
+    monkeypatch.setattr(narrow.time, "perf_counter", lambda: 10.0 ** (next(walls) % 4))
+    monkeypatch.setattr(narrow.time, "thread_time", lambda: next(processor))
     threads = torch.get_num_threads()
-    assert products.speed_of_products(torch.bfloat16) == pytest.approx(3.0)
+    assert narrow.speed_of_products(torch.bfloat16) == pytest.approx(3.0)
     assert torch.get_num_threads() == threads
 
 
 def test_no_factor_is_said_that_no_processor_has():
-    assert products.in_words(2.54) == "2.5"
-    assert products.in_words(41.7) == "more than 10"
+    assert narrow.in_words(2.54) == "2.5"
+    assert narrow.in_words(41.7) == "more than 10"
 
 
 @with_and_without_attention

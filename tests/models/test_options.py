@@ -70,15 +70,6 @@ def test_frozen_embeddings_are_left_alone():
     assert model.decoder.embed_tokens.weight.requires_grad
 
 
-def test_adaptive_softmax_gives_a_distribution():
-    model = build("gru_encoder", adaptive_softmax_cutoff="5,9").eval()
-    output = model(
-        src_tokens=torch.tensor([[4, 5, 2]]), src_lengths=torch.tensor([3]), prev_output_tokens=torch.tensor([[2, 4]])
-    )
-    probabilities = model.get_normalized_probs(output, log_probs=False)
-    torch.testing.assert_close(probabilities.sum(dim=2), torch.ones(1, 2))
-
-
 @pytest.mark.parametrize("initialization", ["default", "published"])
 @pytest.mark.parametrize("freeze", [False, True])
 def test_words_of_a_file_of_embeddings_start_with_its_vectors(tmp_path, initialization, freeze):
@@ -109,11 +100,6 @@ def test_a_frozen_embedding_with_a_bias_is_frozen_whole():
             {"share_decoder_input_output_embed": True},
             r"--decoder-out-embed-dim \(7\) to equal --decoder-embed-dim \(8\)",
         ),
-        (
-            {"adaptive_softmax_cutoff": "5", "share_decoder_input_output_embed": True},
-            "--adaptive-softmax-cutoff does not work with a shared output embedding",
-        ),
-        ({"adaptive_softmax_cutoff": "5", "decoder_output_rank": 2}, "does not work with .* --decoder-output-rank"),
         ({"decoder_output_rank": -1}, "--decoder-output-rank must be 0 .* not -1"),
         (
             {"share_decoder_input_output_embed": True, "decoder_output_rank": 3},
@@ -122,7 +108,6 @@ def test_a_frozen_embedding_with_a_bias_is_frozen_whole():
         ({"encoder_summary": "backward"}, "--encoder-summary backward needs --encoder-bidirectional"),
         ({"initialization": "published", "encoder_spectral_radius": 0.0}, "spectral radius must be positive, not 0.0"),
         ({"encoder_spectral_radius": 0.4}, "--encoder-spectral-radius 0.4 needs --initialization published"),
-        ({"decoder_spectral_radius": 2.0}, "--decoder-spectral-radius 2.0 needs --initialization published"),
         ({"decoder_hidden_size": 0}, "--decoder-hidden-size must be at least 1, not 0"),
         ({"encoder_layers": -1}, "--encoder-layers must be at least 1, not -1"),
     ],

@@ -1,5 +1,7 @@
 """Options that are gone: what a checkpoint or command asks of them is refused by name."""
 
+import logging
+
 import pytest
 
 from tests.models.building import build
@@ -14,6 +16,11 @@ from tests.models.building import build
         ("grconv_encoder", {"grconv_unit_gates": True}, "--grconv-unit-gates is not"),
         ("grconv_encoder", {"grconv_dilated_annotations": "top"}, "--grconv-dilated-annotations top is not"),
         ("grconv_encoder", {"grconv_dilated_biases": 2}, "--grconv-dilated-biases 2 is not"),
+        ("gru_encoder", {"adaptive_softmax_cutoff": "5,9"}, "--adaptive-softmax-cutoff 5,9 is not"),
+        ("sepconv_encoder", {"sepconv_groups": "2,3"}, "--sepconv-groups 2,3 is not"),
+        ("unet_encoder", {"unet_no_layer_norm": True}, "--unet-no-layer-norm is not"),
+        ("vnet_encoder", {"vnet_growth": 2}, "--vnet-growth 2 is not"),
+        ("grnn_encoder", {"grnn_annotations": "ancestors"}, "--grnn-annotations ancestors is not"),
     ],
 )
 def test_an_option_that_is_gone_is_refused_by_name(architecture, options, message):
@@ -26,3 +33,9 @@ def test_as_many_biases_as_matrices_are_what_there_is(biases):
     options = {"grconv_dilated": True, "encoder_hidden_size": 6, "grconv_dilated_weights": 3}
     model = build("grconv_encoder", grconv_dilated_biases=biases, **options)
     assert model.encoder.layer.directions[0].bias.size(0) == 3
+
+
+def test_kernels_that_are_named_choose_nothing(caplog):
+    with caplog.at_level(logging.WARNING):
+        build("gru_encoder", kernel_backend="packed")
+    assert "--kernel-backend packed chooses nothing any more: set RECURRENT_MT_KERNELS=packed" in caplog.text

@@ -142,12 +142,6 @@ def test_models_of_different_encoders_make_an_ensemble():
     assert all(len(beam) == 5 for beam in generate(built, batch))
 
 
-def test_an_adaptive_softmax_can_be_searched():
-    built = models("gru_encoder", "additive", adaptive_softmax_cutoff="5,9")
-    hypotheses = generate(built, sources([3, 5]))
-    assert all(hypothesis["positional_scores"].isfinite().all() for beam in hypotheses for hypothesis in beam)
-
-
 @pytest.mark.parametrize("alike", [True, False])
 @pytest.mark.parametrize("options", [{}, {"skip_time": 3}, {"decoder_self_attention_heads": 2}], ids=str)
 @pytest.mark.parametrize("attention", ["none", "additive"])

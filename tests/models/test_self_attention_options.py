@@ -8,7 +8,7 @@ from tests.combinations import half
 from tests.models.building import ARCHITECTURES, SIZES, build, sample, sources
 from tests.models.test_search import assert_search_agrees_with_teacher_forcing, models
 from tests.tolerances import INVARIANCE
-from user_dir.models.parts import encoder_self_attention
+from user_dir.models.encoder_decoder import encoder_self_attention
 
 ENCODER = {"encoder_self_attention_heads": 5}
 DECODER = {"decoder_self_attention_heads": 2}

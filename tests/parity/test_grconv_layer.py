@@ -2,14 +2,14 @@
 
 import torch
 
-from recurrent_mt.kernels.grconv import BACKENDS, GRConvWeights, grconv
+from recurrent_mt.kernels.grconv import GRConvWeights, grconv
 from recurrent_mt.kernels.packing import make_packing
-from tests.kernels.batches import every_backend
+from tests.kernels.batches import ALL, every_backend, within
 from tests.parity import oracle
 from tests.tolerances import ORACLE
 
 
-@every_backend(BACKENDS)
+@every_backend(ALL)
 def test_roots_and_gradient_equal_the_authors(backend):
     arrays = {name: torch.from_numpy(array) for name, array in oracle.load("groundhog_rconv_layer.npz").items()}
     leaves = arrays["X"].transpose(0, 1).clone().requires_grad_()  # (B, S, H)
@@ -23,7 +23,7 @@ def test_roots_and_gradient_equal_the_authors(backend):
         gate_right=arrays["GW_r"].t(),
         gate_bias=arrays["Gb_r"],
     )
-    roots, _, _ = grconv(packing.pack(leaves), weights, counts=packing.counts, activation="relu", backend=backend)
+    roots, _, _ = within(backend, grconv)(packing.pack(leaves), weights, counts=packing.counts, activation="relu")
     roots = packing.unsort(roots)
     torch.testing.assert_close(roots, arrays["out"][0], **ORACLE)
     (gradient,) = torch.autograd.grad((roots**2).sum(), leaves)

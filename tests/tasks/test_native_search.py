@@ -9,9 +9,9 @@ from fairseq.optim.adam import Adam
 from fairseq.search import Sampling
 from fairseq.sequence_generator import SequenceGenerator
 from torch import nn
-from torch.ao.quantization import quantize_dynamic
 
 from recurrent_mt.kernels import native
+from recurrent_mt.kernels.dispatch import using
 from tests.kernels.batches import needs_native
 from tests.models.building import ARCHITECTURES, ATTENTION_NAMES, build, sources, task
 from user_dir.optim import FusedAdam
@@ -52,11 +52,9 @@ DECODERS = {
 LEFT_TO_FAIRSEQ = {
     "layers": ({"decoder_layers": 2}, "more than one layer"),
     "self_attention": ({"decoder_self_attention_heads": 2}, "self-attention"),
-    "skip_time": ({"skip_time": 2, "kernel_backend": "auto"}, "skips in time"),
-    "transition": ({"decoder_transition_depth": 2, "kernel_backend": "auto"}, "deep transition"),
+    "skip_time": ({"skip_time": 2}, "skips in time"),
+    "transition": ({"decoder_transition_depth": 2}, "deep transition"),
     "input_skip": ({"skip_io": True}, "adds a layer's input to its output"),
-    "packed": ({"kernel_backend": "packed"}, "kernels are 'packed'"),
-    "adaptive": ({"adaptive_softmax_cutoff": "5,9"}, "adaptive"),
 }
 
 #: Searches that it leaves to fairseq: how the generator is built, what it is called with, and what it says.
@@ -83,14 +81,13 @@ LEFT_MODELS = {
     "another_class": (lambda built: nn.Sequential(built), "a Sequential is not one of this plug-in's models"),
     "device": (lambda built: built.to("meta"), "the model is not on the CPU"),
     "number": (lambda built: built.bfloat16(), "the model's numbers are torch.bfloat16"),
-    "quantized": (lambda built: quantize_dynamic(built.float(), {nn.Linear}), "the model is quantized"),
     "dropout": (with_retained_dropout, "dropout is retained"),
 }
 
 
 def model(architecture="gru_encoder", attention="additive", *, vocabulary=17, number=torch.double, std=0.5, **options):
     """A model whose words depend strongly on source and prefix, so that beams really cross."""
-    options = {"kernel_backend": "native", "decoder_attention": attention, **options}
+    options = {"decoder_attention": attention, **options}
     built = build(architecture, task(target_words=vocabulary - 4), **options).to(number)
     torch.manual_seed(20)
     for parameter in built.parameters():
@@ -223,7 +220,7 @@ def test_annotations_of_several_words_spread_their_attention():
 
 @needs_native
 def test_an_encoder_without_kernels_leaves_the_search_native():
-    built = model(encoder_transition_depth=2, kernel_backend="auto")
+    built = model(encoder_transition_depth=2)
     assert native_translation.reason_unsupported(built) is None
     assert_same_translations(built, sources([4, 1, 6]))
 
@@ -314,7 +311,6 @@ def test_other_searches_are_left_to_fairseq_and_the_log_says_why(asked, monkeypa
 
 @needs_native
 @pytest.mark.parametrize("changed", LEFT_MODELS)
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch.ao.quantization gives way to torchao
 def test_other_models_are_left_to_fairseq(changed):
     change, reason = LEFT_MODELS[changed]
     built = model()
@@ -322,15 +318,21 @@ def test_other_models_are_left_to_fairseq(changed):
     assert native_translation.reason_unsupported(change(built)) == reason
 
 
+@needs_native
+def test_other_kernels_are_left_to_fairseq():
+    with using("packed"):
+        assert native_translation.reason_unsupported(model()) == "the model's kernels are 'packed'"
+
+
 def test_a_missing_library_is_left_to_fairseq(monkeypatch):
     monkeypatch.setattr(native, "reason_unavailable", lambda: "it was never built")
-    assert native_translation.reason_unsupported(model(kernel_backend="auto")) == "it was never built"
+    assert native_translation.reason_unsupported(model()) == "it was never built"
 
 
 def test_the_task_searches_natively_unless_alignments_are_asked_for(monkeypatch):
     said: list[str] = []
     monkeypatch.setattr(native_translation, "_log", said.append)
-    config, built = task().cfg, model(kernel_backend="packed")
+    config, built = task().cfg, model()
     native_task = NativeTranslationTask(config, task().source_dictionary, task().target_dictionary)
     options = {"beam": 2, "sampling_topk": -1, "sampling_topp": -1.0}
     assert type(native_task.build_generator([built], Namespace(**options))) is NativeGenerator

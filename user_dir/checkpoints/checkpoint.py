@@ -21,7 +21,7 @@ from recurrent_mt.text_files import write_aside
 NO_EMBEDDING_FILES = {"encoder_embed_path": None, "decoder_embed_path": None}
 
 #: What tools load a model with: without those files, and with kernels that run where the tool does.
-ANYWHERE = {**NO_EMBEDDING_FILES, "kernel_backend": "auto"}
+ANYWHERE = NO_EMBEDDING_FILES
 
 
 class Checkpoint:

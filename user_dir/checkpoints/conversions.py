@@ -197,7 +197,7 @@ def factor_matrices(model: Mapping[str, Tensor], rank: int) -> tuple[dict[str, T
 
 def low_rank_options(config: Any, rank: int) -> Any:
     """The checkpoint's configuration with that rank, and without what no low-rank layer has."""
-    radii = {"encoder_spectral_radius": 1.0, "decoder_spectral_radius": 1.0}
+    radii = {"encoder_spectral_radius": 1.0}
     options = {"gru_rank": rank, "initialization": "default", **radii, "recurrent_dropout": 0.0}
     model = config["model"]
     if isinstance(model, Namespace):
@@ -272,7 +272,7 @@ def take_apart(checkpoint: Checkpoint) -> ExportedModel:
 
     Raises:
         ModuleNotFoundError: without onnx.
-        ValueError: if the model is none of this plug-in, or has an adaptive softmax.
+        ValueError: if the model is none of this plug-in.
     """
     from recurrent_mt.onnx_export import ExportedModel
 
@@ -280,10 +280,6 @@ def take_apart(checkpoint: Checkpoint) -> ExportedModel:
     if not isinstance(model, EncoderDecoderModel):
         raise ValueError(f"{checkpoint.path} holds a {type(model).__name__}: only this plug-in's models are exported")
     output = model.decoder.output_projection
-    if output is None:
-        raise ValueError(
-            f"{checkpoint.path} has an adaptive softmax (--adaptive-softmax-cutoff), which is not exported"
-        )
     longest_source, longest_target = model.max_positions()
     return ExportedModel(
         encoder=model.encoder.layer,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 from typing import Any, cast
@@ -14,11 +13,10 @@ from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
 from recurrent_mt.kernels.dilated_grconv import count_levels
+from recurrent_mt.kernels.dispatch import using
 from recurrent_mt.kernels.packing import Packing, make_packing, padding_at_ends
 from recurrent_mt.layers.grconv import DilatedGRConv, DilatedGRConvEncoder, GRConvEncoder, level_starts
-from recurrent_mt.layers.gru import GRU
 
-from ..models.products import Products
 from .checkpoint import Checkpoint, tokens_of
 
 #: How many decimals of a gate or a weight are kept.
@@ -267,7 +265,7 @@ def count_operations(checkpoint: Checkpoint, sources: Sequence[str], targets: Se
         raise ValueError("there are no sentences to count operations on")
     total = tokens = 0
     # oneDNN's fused LSTM would hide the products of fairseq's lstm, and the native kernels those of our models.
-    with torch.no_grad(), torch.backends.mkldnn.flags(enabled=False), _packed_kernels(checkpoint.model):
+    with torch.no_grad(), torch.backends.mkldnn.flags(enabled=False), using("packed"):
         for source, target in zip(sources, targets, strict=True):
             longest = max(map(len, (source.split(), target.split()))) + 1
             for batch in checkpoint.batches([source], [target], max_tokens=longest):
@@ -279,20 +277,6 @@ def count_operations(checkpoint: Checkpoint, sources: Sequence[str], targets: Se
                 total += counter.get_total_flops()
                 tokens += batch["ntokens"]
     return Operations(total, len(sources), tokens)
-
-
-@contextmanager
-def _packed_kernels(model: torch.nn.Module) -> Iterator[None]:
-    """Computes everything by PyTorch's own products, which can be counted."""
-    kinds = GRU, GRConvEncoder, DilatedGRConv, Products
-    before = {module: module.backend for module in model.modules() if isinstance(module, kinds)}
-    try:
-        for layer in before:
-            layer.backend = "packed"
-        yield
-    finally:
-        for layer, backend in before.items():
-            layer.backend = backend
 
 
 def matrix_product(_: Shape, left: Shape, right: Shape, *rest: Any, **keywords: Any) -> int:

@@ -123,9 +123,8 @@ class Export:
         recurrent-mt translate-onnx FOLDER <test.fr >test.en
 
     The folder holds the encoder, one step of the decoder, the words of both languages, and a manifest. Models
-    with GRU or grConv encoders can be exported, the authors' imported ones included, but not with
-    --adaptive-softmax-cutoff. An encoder's low-rank matrices are multiplied out. Needs the package onnx, and
-    onnxruntime for --int8.
+    with GRU or grConv encoders can be exported, the authors' imported ones included. An encoder's low-rank
+    matrices are multiplied out. Needs the package onnx, and onnxruntime for --int8.
     """
 
     @staticmethod

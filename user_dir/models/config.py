@@ -13,7 +13,7 @@ from fairseq.dataclass import ChoiceEnum
 
 from recurrent_mt.layers.attention import ATTENTIONS
 
-from .products import FORMATS
+from .autocast import DTYPES
 from .removed import RemovedOptions
 
 DECODER_ATTENTION_CHOICES = ChoiceEnum(["none", *ATTENTIONS])
@@ -21,8 +21,7 @@ DECODER_ATTENTION_CHOICES = ChoiceEnum(["none", *ATTENTIONS])
 FORMER_ORDERS = {"score_first": "word_first", "update_first": "attention_first"}
 WORD_FIRST = ("word_first", "score_first")
 DECODER_ORDER_CHOICES = ChoiceEnum([*WORD_FIRST, "attention_first", "update_first"])
-AUTOCAST_CHOICES = ChoiceEnum(list(FORMATS))
-KERNEL_BACKEND_CHOICES = ChoiceEnum(["auto", "native", "packed", "fused"])
+AUTOCAST_CHOICES = ChoiceEnum(list(DTYPES))
 INITIALIZATION_CHOICES = ChoiceEnum(["default", "published"])
 
 
@@ -185,11 +184,6 @@ class EncoderDecoderConfig(RemovedOptions):
         "released code",
         keeps_function=True,
     )
-    decoder_spectral_radius: float = option(
-        1.0,
-        "scale of the decoder's recurrent matrices in --initialization published, as in the authors' released code",
-        keeps_function=True,
-    )
 
     share_decoder_input_output_embed: bool = option(
         False, "one matrix for target embedding and output, as in fairseq's lstm"
@@ -197,24 +191,10 @@ class EncoderDecoderConfig(RemovedOptions):
     share_all_embeddings: bool = option(
         False, "one matrix for both embeddings and output, as in fairseq's lstm; needs a joined dictionary"
     )
-    adaptive_softmax_cutoff: Optional[str] = option(
-        None,
-        "comma-separated cutoffs of an adaptive softmax (Grave et al. 2017), as in fairseq's lstm, for --criterion "
-        "adaptive_loss --ddp-backend legacy_ddp",
-    )
 
     autocast: AUTOCAST_CHOICES = option(
         "none",
-        "'bfloat16': matrix products in that format, in training and search; weights, states, sums, and softmax keep "
+        "'bfloat16': matrix products in that dtype, in training and search; weights, states, sums, and softmax keep "
         "their own (torch.autocast; Micikevicius et al. 2018); 'none': up to fairseq, whose --amp does it on a GPU",
-        keeps_function=True,
-    )
-    kernel_backend: KERNEL_BACKEND_CHOICES = option(
-        "auto",
-        "how recurrences and linear layers are computed (this project's own): 'native' in C++ on a CPU, 'packed' in "
-        "PyTorch operations, 'fused' in Triton and CUDA graphs on a GPU, 'auto' the fastest one that is installed, "
-        "'native' on a CPU and 'fused' on a GPU; the model is the same either way: to run a model trained with 'fused' "
-        "on a CPU, use "
-        "--model-overrides \"{'kernel_backend': 'auto'}\"",
         keeps_function=True,
     )

@@ -1,36 +1,32 @@
-"""What all models here have in common: everything except the encoder's layer."""
+"""From options to a model: everything but the encoder's layer, which is each model's own."""
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 from collections.abc import Sequence
 from typing import Any, cast
 
-from fairseq import utils
 from fairseq.dataclass.configs import FairseqConfig
 from fairseq.models import FairseqEncoderDecoderModel
-from fairseq.modules import AdaptiveSoftmax, FairseqDropout
+from fairseq.modules import FairseqDropout
 from fairseq.tasks import FairseqTask
 from omegaconf import OmegaConf
 from torch import nn
 
+from recurrent_mt.layers.attention import DecoderSelfAttention, EncoderSelfAttention
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
 from recurrent_mt.layers.decoder import GRUDecoder, MaxoutReadout
 from recurrent_mt.layers.dropout import Dropout, EmbeddingDropout, owner_names
+from recurrent_mt.layers.gru_cell import GRUVariant
+from recurrent_mt.layers.linear import Linear
 from recurrent_mt.layers.published_initialization import has_recurrent_weights, initialize_as_published_
 
+from .autocast import Autocast
 from .config import WORD_FIRST, EncoderDecoderConfig
-from .decoder import Decoder
-from .encoder import Encoder
-from .parts import (
-    build_embeddings,
-    decoder_self_attention,
-    encoder_self_attention,
-    gru_variant,
-    load_pretrained,
-)
-from .products import Products
+from .embeddings import build_embeddings, load_pretrained
+from .model import Decoder, Encoder
 from .removed import check_removed
 
 logger = logging.getLogger(__name__)
@@ -49,7 +45,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
 
     @classmethod
     def build_encoder_layer(cls, config: EncoderDecoderConfig) -> nn.Module:
-        """Builds the module inside :class:`~user_dir.models.encoder.Encoder`."""
+        """Builds the module inside :class:`~user_dir.models.model.Encoder`."""
         raise NotImplementedError
 
     @classmethod
@@ -61,7 +57,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
         """
         check_removed(cfg)
         check_sizes(cfg)
-        check_spectral_radii(cfg)
+        check_spectral_radius(cfg)
         max_source_positions, max_target_positions = task.max_positions()
         source_embedding, target_embedding = build_embeddings(cfg, task.source_dictionary, task.target_dictionary)
         layer = cls.build_encoder_layer(cfg)
@@ -70,7 +66,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
             # No error: a model that was trained so can be loaded.
             logger.warning("--encoder-spectral-radius %s is never read: this encoder has no recurrent matrices", radius)
         sizes = {name: cast(int, getattr(layer, name)) for name in ("annotation_size", "summary_size")}
-        products = Products(str(cfg.autocast), str(cfg.kernel_backend))
+        autocast = Autocast(str(cfg.autocast))
         encoder = Encoder(
             task.source_dictionary,
             source_embedding,
@@ -86,7 +82,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
                 **sizes,
                 dropout=dropout(cfg, "encoder_dropout_out"),
             ),
-            products=products,
+            autocast=autocast,
         )
         decoder = Decoder(
             task.target_dictionary,
@@ -96,11 +92,11 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
             dropout_in=EmbeddingDropout(dropout(cfg, "decoder_dropout_in"), words=cfg.word_dropout, owner="Decoder"),
             dropout_out=dropout(cfg, "decoder_dropout_out"),
             max_positions=max_target_positions,
-            products=products,
+            autocast=autocast,
         )
         if str(cfg.initialization) == "published":
             initialize_as_published_(encoder, spectral_radius=cfg.encoder_spectral_radius)
-            initialize_as_published_(decoder, spectral_radius=cfg.decoder_spectral_radius)
+            initialize_as_published_(decoder)
         # After all that draws numbers. Where all embeddings are shared, there is one file at the most.
         if cfg.encoder_embed_path:
             load_pretrained(source_embedding, task.source_dictionary, cfg.encoder_embed_path)
@@ -182,18 +178,15 @@ def check_sizes(cfg: EncoderDecoderConfig) -> None:
             raise ValueError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
 
 
-def check_spectral_radii(cfg: EncoderDecoderConfig) -> None:
-    """Rejects scales of recurrent matrices that nothing reads.
+def check_spectral_radius(cfg: EncoderDecoderConfig) -> None:
+    """Rejects a scale of recurrent matrices that nothing reads.
 
     Raises:
         ValueError: naming the option and its value.
     """
-    if str(cfg.initialization) == "published":
-        return
-    for name in ("encoder_spectral_radius", "decoder_spectral_radius"):
-        value = getattr(cfg, name)
-        if value != getattr(EncoderDecoderConfig, name):
-            raise ValueError(f"--{name.replace('_', '-')} {value} needs --initialization published")
+    radius = cfg.encoder_spectral_radius
+    if radius != EncoderDecoderConfig.encoder_spectral_radius and str(cfg.initialization) != "published":
+        raise ValueError(f"--encoder-spectral-radius {radius} needs --initialization published")
 
 
 def build_encoder_norm(cfg: EncoderDecoderConfig, size: int) -> nn.LayerNorm | None:
@@ -216,19 +209,12 @@ def build_decoder_layer(cfg: EncoderDecoderConfig, *, annotation_size: int, summ
     """The decoder's recurrence and readout for an encoder with these sizes."""
     attention = str(cfg.decoder_attention)
     embed_size, size = cfg.decoder_embed_dim, cfg.decoder_hidden_size
-    variant, backend = gru_variant(cfg, "decoder"), str(cfg.kernel_backend)
+    variant = gru_variant(cfg, "decoder")
     first: FixedContextGRU | AttentiveGRU
     if attention == "none":
-        first = FixedContextGRU(embed_size, size, context_size=summary_size, variant=variant, backend=backend)
+        first = FixedContextGRU(embed_size, size, context_size=summary_size, variant=variant)
     else:
-        first = AttentiveGRU(
-            embed_size,
-            size,
-            context_size=annotation_size,
-            attention=attention,
-            variant=variant,
-            backend=backend,
-        )
+        first = AttentiveGRU(embed_size, size, context_size=annotation_size, attention=attention, variant=variant)
     readout = MaxoutReadout(
         state_size=size,
         embed_size=embed_size,
@@ -256,20 +242,13 @@ def build_output(cfg: EncoderDecoderConfig, target_embedding: nn.Embedding) -> n
     shared = cfg.share_decoder_input_output_embed or cfg.share_all_embeddings
     if rank < 0:
         raise ValueError(f"--decoder-output-rank must be 0 (full rank) or more, not {rank}")
-    if cfg.adaptive_softmax_cutoff is not None:
-        if shared or rank:
-            raise ValueError(
-                "--adaptive-softmax-cutoff does not work with a shared output embedding or with --decoder-output-rank"
-            )
-        cutoffs = utils.eval_str_list(cfg.adaptive_softmax_cutoff, type=int)
-        return AdaptiveSoftmax(vocabulary, size, cutoffs, dropout=dropout(cfg, "decoder_dropout_out"))
     if shared and (rank or size) != cfg.decoder_embed_dim:
         option = "--decoder-output-rank" if rank else "--decoder-out-embed-dim"
         raise ValueError(
             f"a shared output embedding needs {option} ({rank or size}) to equal "
             f"--decoder-embed-dim ({cfg.decoder_embed_dim})"
         )
-    output = nn.Linear(rank or size, vocabulary, bias=not shared)
+    output = Linear(rank or size, vocabulary, bias=not shared)
     if shared:
         output.weight = target_embedding.weight
     else:
@@ -277,6 +256,105 @@ def build_output(cfg: EncoderDecoderConfig, target_embedding: nn.Embedding) -> n
         nn.init.zeros_(output.bias)
     if not rank:
         return output
-    factor = nn.Linear(size, rank, bias=False)
+    factor = Linear(size, rank, bias=False)
     nn.init.xavier_uniform_(factor.weight)
     return nn.Sequential(factor, output)
+
+
+def gru_variant(cfg: EncoderDecoderConfig, side: str) -> GRUVariant:
+    """The variant of the GRU layers on one side.
+
+    Args:
+        cfg: the model's options.
+        side: ``encoder`` or ``decoder``, whose own options begin with that.
+
+    Raises:
+        ValueError: if a value makes no sense, or if the published initialization does not cover such a layer.
+    """
+    transition_depth, layer_norm = getattr(cfg, f"{side}_transition_depth"), getattr(cfg, f"{side}_layer_norm")
+    if cfg.gru_rank < 0:
+        raise ValueError(f"--gru-rank must be 0 (whole matrices) or more, not {cfg.gru_rank}")
+    if cfg.skip_time < 0 or cfg.skip_time == 1:
+        raise ValueError(f"--skip-time must be 0 (off), or 2 steps or more, not {cfg.skip_time}")
+    if transition_depth < 1:
+        raise ValueError(f"--{side}-transition-depth must be at least 1, not {transition_depth}")
+    if cfg.gru_rank and cfg.recurrent_dropout:
+        raise ValueError("--recurrent-dropout drops numbers of whole matrices: it does not work with --gru-rank")
+    without_kernels = {
+        f"--{side}-transition-depth": transition_depth > 1,
+        "--skip-time": cfg.skip_time,
+    }
+    unpublished = {
+        "--gru-rank": cfg.gru_rank,
+        f"--{side}-layer-norm": layer_norm,
+        **without_kernels,
+    }
+    for option in (option for option, value in unpublished.items() if value):
+        if str(cfg.initialization) == "published":
+            raise ValueError(
+                f"--initialization published does not define the starting values of {option}: "
+                "use --initialization default"
+            )
+    for option in (option for option, value in without_kernels.items() if value):
+        _say_without_kernels(option)
+    return GRUVariant(
+        gate_bias=not cfg.no_gate_bias,
+        rank=cfg.gru_rank,
+        input_skip=cfg.skip_io,
+        time_skip=cfg.skip_time,
+        layer_norm=layer_norm,
+        recurrent_dropout=cfg.recurrent_dropout,
+        transition_depth=transition_depth,
+    )
+
+
+@functools.cache
+def _say_without_kernels(option: str) -> None:
+    logger.info("%s: these layers run in PyTorch operations, without native kernels", option)
+
+
+def encoder_self_attention(
+    cfg: EncoderDecoderConfig, *, annotation_size: int, summary_size: int, dropout: float
+) -> EncoderSelfAttention | None:
+    """The self-attention over an encoder's annotations, or None if it is off.
+
+    Raises:
+        ValueError: if the heads do not divide the annotations, if their starting values are not defined, or if the
+            summary is to attend but is not as wide as the annotations.
+    """
+    option, heads = "--encoder-self-attention-heads", cfg.encoder_self_attention_heads
+    of_summary = str(cfg.decoder_attention) == "none"
+    if not heads:
+        return None
+    _check_heads(cfg, option, heads, units=annotation_size, of="the annotations")
+    if of_summary and summary_size != annotation_size:
+        raise ValueError(
+            f"{option} with --decoder-attention none lets the summary attend to the annotations, but it has "
+            f"{summary_size} units and they have {annotation_size}"
+        )
+    return EncoderSelfAttention(annotation_size, num_heads=heads, dropout=dropout, of_summary=of_summary)
+
+
+def decoder_self_attention(cfg: EncoderDecoderConfig, *, dropout: float) -> DecoderSelfAttention | None:
+    """The causal self-attention over the decoder's top layer, or None if it is off.
+
+    Raises:
+        ValueError: if the heads do not divide the layer's units, or if their starting values are not defined.
+    """
+    option, heads, size = "--decoder-self-attention-heads", cfg.decoder_self_attention_heads, cfg.decoder_hidden_size
+    if not heads:
+        return None
+    _check_heads(cfg, option, heads, units=size, of="--decoder-hidden-size")
+    return DecoderSelfAttention(size, num_heads=heads, dropout=dropout)
+
+
+def _check_heads(cfg: EncoderDecoderConfig, option: str, heads: int, *, units: int, of: str) -> None:
+    """Rejects a number of heads that the option cannot have; ``of`` says whose units they share."""
+    if heads < 0:
+        raise ValueError(f"{option} must be 0 (off) or more, not {heads}")
+    if units % heads:
+        raise ValueError(f"{option} {heads} must divide the units of {of}, {units}")
+    if str(cfg.initialization) == "published":
+        raise ValueError(
+            f"--initialization published does not define the starting values of {option}: use --initialization default"
+        )

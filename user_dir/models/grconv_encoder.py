@@ -132,7 +132,6 @@ def build_dilated(config: GRConvEncoderConfig) -> DilatedGRConvEncoder:
         height=config.grconv_height,
         positions=config.grconv_dilated_positions,
         weight_sets=config.grconv_dilated_weights,
-        backend=str(config.kernel_backend),
     )
 
 
@@ -164,5 +163,4 @@ def build_pyramid(config: GRConvEncoderConfig) -> GRConvEncoder:
         activation=str(config.grconv_activation),
         height=config.grconv_height,
         annotation_height=annotation_height,
-        backend=str(config.kernel_backend),
     )

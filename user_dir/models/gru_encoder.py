@@ -9,8 +9,7 @@ from torch import nn
 from recurrent_mt.layers.gru import SUMMARIES, GRUEncoder
 
 from .config import EncoderDecoderConfig, option
-from .encoder_decoder import EncoderDecoderModel, dropout
-from .parts import gru_variant
+from .encoder_decoder import EncoderDecoderModel, dropout, gru_variant
 
 ENCODER_SUMMARY_CHOICES = ChoiceEnum(list(SUMMARIES))
 
@@ -62,5 +61,4 @@ class GRUEncoderModel(EncoderDecoderModel):
             summary=summary,
             dropout=dropout(config, "encoder_dropout_out"),
             variant=gru_variant(config, "encoder"),
-            backend=str(config.kernel_backend),
         )

@@ -20,15 +20,6 @@ class UNetEncoderConfig(EncoderDecoderConfig):
         "how often the U-Net halves the sentence (Ronneberger et al. 2015: 4); with the defaults, a word costs 5 times "
         "what it costs a GRU of the same --encoder-hidden-size in one direction: on a CPU, take 128 or 256",
     )
-    unet_growth: int = option(
-        1, "how many times wider each of its levels is than the one above (Ronneberger et al. 2015: 2)"
-    )
-    unet_no_layer_norm: bool = option(
-        False, "no layer norm before the U-Net's rectifiers and on the words (Ronneberger et al. 2015)"
-    )
-    unet_no_word_residual: bool = option(
-        False, "do not add the words to what the U-Net makes into their annotations (Ronneberger et al. 2015)"
-    )
 
 
 @register_model("unet_encoder", dataclass=UNetEncoderConfig)
@@ -41,9 +32,6 @@ class UNetEncoderModel(EncoderDecoderModel):
             config.encoder_embed_dim,
             config.encoder_hidden_size,
             depth=config.unet_depth,
-            growth=config.unet_growth,
-            layer_norm=not config.unet_no_layer_norm,
-            word_residual=not config.unet_no_word_residual,
             dropout=dropout(config, "encoder_dropout_out"),
         )
 
@@ -57,15 +45,6 @@ class VNetEncoderConfig(EncoderDecoderConfig):
         "how often the V-Net halves the sentence (Milletari et al. 2016: 4); with the defaults, a word costs 10 times "
         "what it costs a GRU of the same --encoder-hidden-size in one direction: on a CPU, take 128 or 256",
     )
-    vnet_growth: int = option(
-        1, "how many times wider each of its levels is than the one above (Milletari et al. 2016: 2)"
-    )
-    vnet_no_layer_norm: bool = option(
-        False, "no layer norm before the V-Net's PReLUs and on the words (Milletari et al. 2016)"
-    )
-    vnet_no_word_residual: bool = option(
-        False, "do not add the words to what the V-Net makes into their annotations (Milletari et al. 2016)"
-    )
 
 
 @register_model("vnet_encoder", dataclass=VNetEncoderConfig)
@@ -78,8 +57,5 @@ class VNetEncoderModel(EncoderDecoderModel):
             config.encoder_embed_dim,
             config.encoder_hidden_size,
             depth=config.vnet_depth,
-            growth=config.vnet_growth,
-            layer_norm=not config.vnet_no_layer_norm,
-            word_residual=not config.vnet_no_word_residual,
             dropout=dropout(config, "encoder_dropout_out"),
         )

@@ -6,10 +6,13 @@ one gave, and why it went, is in docs/measurements/removed.md.
 """
 
 import argparse
+import logging
 from dataclasses import dataclass, field, fields
 from typing import Any, Optional
 
 from fairseq.dataclass import FairseqDataclass
+
+logger = logging.getLogger(__name__)
 
 LAST_COMMIT = "8996ab1"
 """The last commit that has all of them."""
@@ -24,14 +27,28 @@ def removed(off: Any, *, keeps_function: bool = False) -> Any:
 class RemovedOptions(FairseqDataclass):
     """What they were called, and their values when off."""
 
+    adaptive_softmax_cutoff: Optional[str] = removed(None)
     decoder_attention_heads: int = removed(1)
     decoder_cell_layer_norm: bool = removed(False)
     encoder_cell_layer_norm: bool = removed(False)
+    decoder_spectral_radius: float = removed(1.0, keeps_function=True)
+    grnn_annotations: str = removed("leaves")
+    sepconv_groups: str = removed("1")
+    sepconv_ordinary: bool = removed(False)
+    sepconv_positions: bool = removed(False)
     unet_attention_gates: bool = removed(False)
+    unet_growth: int = removed(1)
+    unet_no_layer_norm: bool = removed(False)
+    unet_no_word_residual: bool = removed(False)
+    vnet_growth: int = removed(1)
+    vnet_no_layer_norm: bool = removed(False)
+    vnet_no_word_residual: bool = removed(False)
     grconv_unit_gates: bool = removed(False)
     grconv_dilated_annotations: str = removed("sum")
     # As many as --grconv-dilated-weights, always.
     grconv_dilated_biases: Optional[int] = removed(None, keeps_function=True)
+    # Whatever it was, the model is the same.
+    kernel_backend: str = removed("auto", keeps_function=True)
 
 
 def check_removed(config: RemovedOptions) -> None:
@@ -44,8 +61,13 @@ def check_removed(config: RemovedOptions) -> None:
         value, off = getattr(config, known.name, known.default), known.default
         if known.name == "grconv_dilated_biases":
             off = getattr(config, "grconv_dilated_weights", 1)
+        if known.name == "kernel_backend" and value != "auto":
+            logger.warning("--kernel-backend %s chooses nothing any more: set RECURRENT_MT_KERNELS=%s", value, value)
+            continue
         if value not in (known.default, off):
             option = f"--{known.name.replace('_', '-')}" + ("" if value is True else f" {value}")
+            without = f"; a trained model is loaded with --model-overrides \"{{'{known.name}': {off!r}}}\""
             raise ValueError(
                 f"{option} is not in this version any more (docs/measurements/removed.md); {LAST_COMMIT} still has it"
+                + (without if known.metadata["keeps_function"] else "")
             )

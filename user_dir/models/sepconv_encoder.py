@@ -21,17 +21,6 @@ class SepConvEncoderConfig(EncoderDecoderConfig):
     sepconv_kernels: str = option(
         "3,3,15,15", "odd widths of a module's convolutions, comma-separated (Kaiser et al. 2017, section 2.1)"
     )
-    sepconv_groups: str = option(
-        "1",
-        "groups of super-separable convolutions, comma-separated, one for each of a module's steps in turn (Kaiser et "
-        "al. 2017: 2,3)",
-    )
-    sepconv_ordinary: bool = option(
-        False, "ordinary convolutions instead of those of Kaiser et al. (2017), as their control"
-    )
-    sepconv_positions: bool = option(
-        False, "add sinusoids to the words, as the released code of Kaiser et al. (2017) does"
-    )
 
 
 @register_model("sepconv_encoder", dataclass=SepConvEncoderConfig)
@@ -43,27 +32,24 @@ class SepConvEncoderModel(EncoderDecoderModel):
         """A stack of convolutional modules over the words.
 
         Raises:
-            ValueError: if widths or groups are not numbers.
+            ValueError: if widths are not numbers.
         """
         return SeparableConvolutionEncoder(
             config.encoder_embed_dim,
             config.encoder_hidden_size,
             num_modules=config.encoder_layers,
-            widths=numbers(config.sepconv_kernels, flag="--sepconv-kernels"),
-            groups=numbers(config.sepconv_groups, flag="--sepconv-groups"),
-            ordinary=config.sepconv_ordinary,
-            positions=config.sepconv_positions,
+            widths=widths(config.sepconv_kernels),
             dropout=dropout(config, "encoder_dropout_out"),
         )
 
 
-def numbers(text: str, *, flag: str) -> list[int]:
+def widths(text: str) -> list[int]:
     """The whole numbers in a comma-separated list.
 
     Raises:
-        ValueError: naming the flag, if it is anything else.
+        ValueError: if it is anything else.
     """
     try:
         return [int(number) for number in str(text).split(",")]
     except ValueError:
-        raise ValueError(f"{flag} must be whole numbers separated by commas, not {text!r}") from None
+        raise ValueError(f"--sepconv-kernels must be whole numbers separated by commas, not {text!r}") from None

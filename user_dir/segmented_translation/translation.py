@@ -60,7 +60,7 @@ def load_system(path: str, data: str, *, shrinking_beam: bool = False, cpu: bool
     """
     # fairseq's beamable matrix products would need the search's beam in the model, and no beam in the scorer. A
     # trained model does not need the files that its embeddings started from, and runs here with the kernels of here.
-    own = {"encoder_embed_path": None, "decoder_embed_path": None, "kernel_backend": "auto"}
+    own = {"encoder_embed_path": None, "decoder_embed_path": None}
     overrides = {"data": data, "no_beamable_mm": True, **own}
     try:
         models, config, task = checkpoint_utils.load_model_ensemble_and_task(

@@ -7,7 +7,7 @@ reads of a model.
 import functools
 import logging
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import torch
 from fairseq.search import BeamSearch
@@ -18,17 +18,17 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recurrent_mt.kernels import native
-from recurrent_mt.kernels.backend import NATIVE_FORMATS
 from recurrent_mt.kernels.beam_search import DecoderWeights, Hypothesis, SearchOptions, SearchSource, beam_search
+from recurrent_mt.kernels.dispatch import NATIVE_DTYPES, selected
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU
 from recurrent_mt.layers.decoder import GRUDecoder
 from recurrent_mt.layers.dropout import Dropout
 from recurrent_mt.layers.encoder_output import EncoderOutput
 from recurrent_mt.layers.weights import BiasedEmbedding, whole_matrix
 
-from ..models.decoder import Decoder
+from ..models.autocast import DTYPES
 from ..models.encoder_decoder import EncoderDecoderModel, check_alignments
-from ..models.products import FORMATS
+from ..models.model import Decoder
 
 logger = logging.getLogger(__name__)
 
@@ -40,31 +40,25 @@ def reason_unsupported(model: nn.Module) -> str | None:
     layer, variant = model.decoder.layer, model.decoder.layer.first.gru.variant
     weight = model.decoder.embed_tokens.weight
     reasons = {
-        f"the model's kernels are {layer.first.gru.backend!r}": layer.first.gru.backend not in ("auto", "native"),
         str(native.reason_unavailable()): native.reason_unavailable() is not None,
         "the model is not on the CPU": weight.device.type != "cpu",
-        f"the model's numbers are {weight.dtype}": weight.dtype not in NATIVE_FORMATS,
+        f"the model's numbers are {weight.dtype}": weight.dtype not in NATIVE_DTYPES,
+        f"the model's kernels are {selected(weight)!r}": selected(weight) != "native",
         "the decoder has more than one layer": bool(layer.upper),
         "the decoder has self-attention": layer.self_attention is not None,
         "the decoder skips in time": bool(variant.time_skip),
         "the decoder adds a layer's input to its output": variant.input_skip,
         "the decoder has a deep transition": variant.transition_depth > 1,
-        "the softmax is adaptive": model.decoder.output_projection is None,
-        "the model is quantized": len(_linear_layers(model.decoder)) != len(_readout_and_output(model.decoder)),
         "dropout is retained": any(part.retained for part in model.modules() if isinstance(part, Dropout)),
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
 
 
-def _readout_and_output(decoder: Decoder) -> list[nn.Module]:
-    readout, output = decoder.layer.readout, decoder.output_projection
-    outputs = list(output) if isinstance(output, nn.Sequential) else [output] if output is not None else []
-    return [readout.state, readout.previous_word, readout.context, *outputs]
-
-
 def _linear_layers(decoder: Decoder) -> list[nn.Linear]:
     """Of the readout, of states, words and contexts, and then of the output."""
-    return [layer for layer in _readout_and_output(decoder) if isinstance(layer, nn.Linear)]
+    readout, output = decoder.layer.readout, decoder.output_projection
+    outputs = list(output) if isinstance(output, nn.Sequential) else [output]
+    return [readout.state, readout.previous_word, readout.context, *cast("list[nn.Linear]", outputs)]
 
 
 class NativeDecoder:
@@ -93,16 +87,16 @@ class NativeDecoder:
     def source(self, encoded: EncoderOutput) -> SearchSource:
         """What the search reads of an encoded batch."""
         layer, gru = self.decoder.layer, self.decoder.layer.first.gru
-        with self.decoder.products.on(encoded.summary):
+        with self.decoder.autocast.on(encoded.summary):
             state = layer.start(encoded)
             products = layer.multiply_source(state, encoded).products
         initial, has_attention = state.hidden[:, 0], isinstance(layer.first, AttentiveGRU)
         mask = encoded.padding_mask if has_attention else encoded.padding_mask.new_zeros(products.shape[:2])
         keys = state.keys if has_attention else products[:, :, :0]
-        number = self.decoder.embed_tokens.weight.dtype
+        dtype = self.decoder.embed_tokens.weight.dtype
         _, readout_bias = _readout_of_states(layer)
         bias = torch.cat([F.pad(gru.bias, (3 * gru.hidden_size - gru.bias.numel(), 0)), readout_bias])
-        return SearchSource(initial.to(number), keys.to(number), products.to(number) + bias, mask, has_attention)
+        return SearchSource(initial.to(dtype), keys.to(dtype), products.to(dtype) + bias, mask, has_attention)
 
 
 def _decoder_weights(decoder: Decoder) -> DecoderWeights:
@@ -118,9 +112,9 @@ def _decoder_weights(decoder: Decoder) -> DecoderWeights:
         *(linear.weight for linear in output),
         *([] if attention is None or attention.query_weight is None else [attention.query_weight]),
     ]
-    number = FORMATS[decoder.products.autocast] or matrices[0].dtype
+    dtype = DTYPES[decoder.autocast.name] or matrices[0].dtype
     return DecoderWeights(
-        factors=[torch.ops.recurrent_mt.right_factor(matrix.to(number).t()) for matrix in matrices],
+        factors=[torch.ops.recurrent_mt.right_factor(matrix.to(dtype).t()) for matrix in matrices],
         columns=[matrix.size(0) for matrix in matrices],
         embedding=embedding.weight + embedding.bias if isinstance(embedding, BiasedEmbedding) else embedding.weight,
         output_bias=output[-1].bias,

@@ -1,4 +1,4 @@
-"""The kernels of the backend ``native``: C++, compiled for this machine's CPU when the project is installed.
+"""The kernels in C++, ``native``, compiled for this machine's CPU when the project is installed.
 
 The ``.cpp`` files beside this one are the operations of ``torch.ops.recurrent_mt``. ``python setup.py build_ext
 --inplace`` compiles them, and ``scripts/setup.sh`` calls that. A library serves one version of Python and one of

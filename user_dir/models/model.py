@@ -1,23 +1,102 @@
-"""The fairseq decoder around :class:`recurrent_mt.layers.decoder.GRUDecoder`: vocabulary, search state, alignments."""
+"""A model on one page: embed, encode, attend and step, read out, score. ``encoder_decoder.py`` builds it from options.
+
+A source of B sentences goes through :meth:`Encoder.forward`, the words of its translation through
+:meth:`Decoder.forward`, all at once in training and word for word in a search. What turns inside is in
+:mod:`recurrent_mt.layers`: an encoder, and :class:`recurrent_mt.layers.decoder.GRUDecoder`.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from fairseq.data import Dictionary
-from fairseq.models import FairseqIncrementalDecoder
-from fairseq.modules import AdaptiveSoftmax
+from fairseq.models import FairseqEncoder, FairseqIncrementalDecoder
 from torch import Tensor, nn
 
 from recurrent_mt.kernels.cross_entropy import cross_entropy
 from recurrent_mt.kernels.packing import Packing, make_packing, padding_at_ends
+from recurrent_mt.layers.attention import EncoderSelfAttention
 from recurrent_mt.layers.decoder import DecoderState, GRUDecoder
 from recurrent_mt.layers.dropout import Dropout, EmbeddingDropout
 from recurrent_mt.layers.encoder_output import EncoderOutput, for_each_hypothesis
+from recurrent_mt.layers.grconv import DilatedGRConvEncoder
 
-from .products import Products
+from .autocast import Autocast
 
 IncrementalState = dict[str, dict[str, Any]]
+
+
+class Encoder(FairseqEncoder):
+    """Embeds the source and encodes it.
+
+    Args:
+        dictionary: the source dictionary.
+        embedding: the source embedding.
+        layer: a module (B, S, E), (B, S) → :class:`~recurrent_mt.layers.encoder_output.EncoderOutput`, which gives the
+            sizes of its output as ``annotation_size`` and ``summary_size``.
+        dropouts: of the embeddings, and the probability of that of the annotations and the summary.
+        max_positions: length of the longest source.
+        norm: of the layer's annotations and summary, or None.
+        self_attention: applied to the layer's output, or None.
+        autocast: the dtype of matrix products.
+    """
+
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        embedding: nn.Embedding,
+        *,
+        layer: nn.Module,
+        dropouts: tuple[EmbeddingDropout, float],
+        max_positions: int,
+        norm: nn.LayerNorm | None = None,
+        self_attention: EncoderSelfAttention | None = None,
+        autocast: Autocast,
+    ) -> None:
+        super().__init__(dictionary)
+        self.autocast = autocast
+        self.embed_tokens = embedding
+        self.layer = layer
+        self.norm = norm
+        self.self_attention = self_attention
+        self.dropout_in = dropouts[0]
+        self.dropout_out = Dropout(dropouts[1], owner=type(self).__name__)
+        self._max_positions = max_positions
+
+    def forward(self, src_tokens: Tensor, src_lengths: Tensor | None = None, **kwargs: Any) -> EncoderOutput:
+        """Encodes a batch.
+
+        Args:
+            src_tokens: (B, S), padded on either side, in any order of lengths. A literal ``<pad>`` between words is
+                read like a word whose embedding is zero, as in fairseq's lstm.
+            src_lengths: not used; fairseq passes it.
+            **kwargs: other things that tasks pass; ignored.
+        """
+        with self.autocast.on(self.embed_tokens.weight):
+            # 1. Embed the words.
+            embedded = self.dropout_in(self.embed_tokens(src_tokens))
+            # 2. Encode them: annotations for attention, and a summary of the sentence.
+            output = self.layer(embedded, padding_at_ends(src_tokens, self.dictionary.pad()))
+            if self.norm is not None:
+                output = output.normalized(self.norm)
+            if self.self_attention is not None:
+                output = self.self_attention(output)
+            return output._replace(
+                annotations=self.dropout_out(output.annotations), summary=self.dropout_out(output.summary)
+            )
+
+    def upgrade_state_dict_named(self, state_dict: dict[str, Tensor], name: str) -> None:
+        """Finds the norm where older checkpoints of a dilated grConv have it: in the layer. Called by fairseq."""
+        if isinstance(self.layer, DilatedGRConvEncoder):
+            for key in [key for key in state_dict if key.startswith(f"{name}.layer.norm.")]:
+                state_dict[key.replace(".layer.norm.", ".norm.")] = state_dict.pop(key)
+
+    def reorder_encoder_out(self, encoder_out: EncoderOutput, new_order: Tensor) -> EncoderOutput:
+        """What the hypotheses ``new_order`` of a running search read."""
+        return encoder_out.index_select(new_order)
+
+    def max_positions(self) -> int:
+        return self._max_positions
 
 
 class Decoder(FairseqIncrementalDecoder):
@@ -27,11 +106,11 @@ class Decoder(FairseqIncrementalDecoder):
         dictionary: the target dictionary.
         embedding: the target embedding.
         layer: the recurrence.
-        output: from features to scores, or an adaptive softmax.
+        output: from features to scores.
         dropout_in: dropout of the embeddings.
         dropout_out: dropout of the features.
         max_positions: length of the longest target.
-        products: how matrix products are computed.
+        autocast: the dtype of matrix products.
     """
 
     def __init__(
@@ -44,15 +123,13 @@ class Decoder(FairseqIncrementalDecoder):
         dropout_in: EmbeddingDropout,
         dropout_out: float,
         max_positions: int,
-        products: Products,
+        autocast: Autocast,
     ) -> None:
         super().__init__(dictionary)
-        self.products = products
+        self.autocast = autocast
         self.embed_tokens = embedding
         self.layer = layer
-        # fairseq's adaptive_loss and get_normalized_probs look for an attribute of this name.
-        self.adaptive_softmax = output if isinstance(output, AdaptiveSoftmax) else None
-        self.output_projection = None if self.adaptive_softmax is not None else output
+        self.output_projection = output
         self.dropout_in = dropout_in
         self.dropout_out = Dropout(dropout_out, owner=type(self).__name__)
         self._max_positions = max_positions
@@ -81,10 +158,10 @@ class Decoder(FairseqIncrementalDecoder):
             **kwargs: what tasks pass to both encoder and decoder; ignored.
 
         Returns:
-            The scores (B, T, V), or the features (B, T, O) if asked for or if the softmax is adaptive; and, outside
-            training and with attention, ``{"attn": [(B, T, S)]}`` in the layout of the source tokens: the weight of an
-            annotation that covers several tokens is spread evenly over them. With ``loss_of``, what
-            :meth:`cross_entropy` returns for its words, and None.
+            The scores (B, T, V), or the features (B, T, O) if asked for; and, outside training and with attention,
+            ``{"attn": [(B, T, S)]}`` in the layout of the source tokens: the weight of an annotation that covers
+            several tokens is spread evenly over them. With ``loss_of``, what :meth:`cross_entropy` returns for its
+            words, and None.
         """
         if loss_of is not None:
             assert encoder_out is not None, "this decoder reads an encoder"
@@ -102,7 +179,7 @@ class Decoder(FairseqIncrementalDecoder):
         """Returns the features that :meth:`forward` gives to the output layer."""
         assert encoder_out is not None, "this decoder reads an encoder"
         state = self._cached_state(incremental_state)
-        with self.products.on(self.embed_tokens.weight):
+        with self.autocast.on(self.embed_tokens.weight):
             if state is None:
                 features, attention, state = self._start(prev_output_tokens, encoder_out)
             else:
@@ -140,12 +217,13 @@ class Decoder(FairseqIncrementalDecoder):
     ) -> tuple[Tensor, Tensor]:
         """What :meth:`cross_entropy` returns for the words (B, T) that follow the tokens (B, T), padding left out."""
         packing = self._packing(tokens)
-        with self.products.on(self.embed_tokens.weight):
+        with self.autocast.on(self.embed_tokens.weight):
             rows, _, _ = self._read(tokens, packing, source)
         target = packing.pack(following)
         words = target.ne(self.dictionary.pad())
         if not words.all():  # a text may hold the symbol literally, and fairseq counts no loss for it
             rows, target = rows[words], target[words]
+        # 6. Score the words that follow.
         return self.cross_entropy(rows, target, label_smoothing)
 
     def _packing(self, tokens: Tensor) -> Packing:
@@ -162,6 +240,7 @@ class Decoder(FairseqIncrementalDecoder):
         self, tokens: Tensor, packing: Packing, source: EncoderOutput
     ) -> tuple[Tensor, Tensor | None, DecoderState]:
         """Packed features (N, O), packed attention (N, S') or None, and the state after tokens (B, T)."""
+        # 3. Embed the previous words; 4. attend and step, word for word; 5. read out the features.
         rows, attention, state = self.layer(self._embed(packing.pack(tokens)), packing, source)
         return self.dropout_out(rows), attention, state
 
@@ -177,30 +256,20 @@ class Decoder(FairseqIncrementalDecoder):
         return self.dropout_in(self.embed_tokens(tokens))
 
     def output_layer(self, features: Tensor) -> Tensor:
-        """Features (B, T, O) to scores (B, T, V), unless the softmax is adaptive."""
-        if self.output_projection is None:
-            return features
-        with self.products.on(features):
+        """Features (B, T, O) to scores (B, T, V)."""
+        with self.autocast.on(features):
             return self.output_projection(features)
 
     def cross_entropy(self, features: Tensor, target: Tensor, label_smoothing: float) -> tuple[Tensor, Tensor]:
         """The loss, and the sum of −log p, of the targets (N,) given the features (N, O) of :meth:`output_layer`.
 
         The scores are computed for some rows at a time; see :func:`recurrent_mt.kernels.cross_entropy.cross_entropy`.
-        It does not work with adaptive softmax.
         """
         output: Any = self.output_projection
-        with self.products.on(features):
+        with self.autocast.on(features):
             if isinstance(output, nn.Sequential):
                 features, output = output[:-1](features), output[-1]
-            return cross_entropy(
-                features,
-                output.weight,
-                output.bias,
-                target,
-                label_smoothing=label_smoothing,
-                backend=self.layer.first.gru.backend,
-            )
+            return cross_entropy(features, output.weight, output.bias, target, label_smoothing=label_smoothing)
 
     def reorder_incremental_state(self, incremental_state: IncrementalState, new_order: Tensor) -> None:
         """Keeps the hypotheses ``new_order`` of a running search."""

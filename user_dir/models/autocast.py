@@ -1,4 +1,4 @@
-"""How a model's matrix products are computed."""
+"""``--autocast``: matrix products in another dtype than the weights'."""
 
 from __future__ import annotations
 
@@ -12,65 +12,59 @@ from contextlib import contextmanager, nullcontext
 import torch
 from torch import Tensor, nn
 
-from recurrent_mt.kernels.functional import native_functions
-
 logger = logging.getLogger(__name__)
 
-FORMATS = {"none": None, "bfloat16": torch.bfloat16}
+DTYPES = {"none": None, "bfloat16": torch.bfloat16}
 
 
-class Products(nn.Module):
-    """Their number format and their implementation, for all that an encoder or a decoder consists of.
+class Autocast(nn.Module):
+    """The dtype of the matrix products of an encoder or a decoder.
 
     Where narrow products take longer than float32's, as on Intel's processors without AMX, the log says so, once; and
     where they would be much faster, as on those with it, a training in float32 says that.
 
     Args:
-        autocast: a name in :data:`FORMATS`; with ``none``, autocast stays as it is.
-        backend: of linear layers and dropout; see :func:`~recurrent_mt.kernels.functional.native_functions`. A
-            recurrence has its own.
+        name: one of :data:`DTYPES`; with ``none``, autocast stays as it is.
     """
 
-    def __init__(self, autocast: str, backend: str) -> None:
+    def __init__(self, name: str) -> None:
         super().__init__()
-        self.autocast = autocast
-        self.backend = backend
+        self.name = name
 
     @contextmanager
     def on(self, like: Tensor) -> Iterator[None]:
-        """Where they are computed that way, on a tensor's device."""
-        number = FORMATS[self.autocast]
+        """Where products have that dtype, on a tensor's device."""
+        dtype = DTYPES[self.name]
         if like.device.type == "cpu":
-            if number is not None:
-                warn_if_slow(number)
+            if dtype is not None:
+                warn_if_slow(dtype)
             elif self.training and like.dtype == torch.float32:
                 suggest_if_fast(torch.bfloat16)
-        format_of_products = nullcontext() if number is None else torch.autocast(like.device.type, dtype=number)
-        with format_of_products, native_functions(self.backend, like):
+        with nullcontext() if dtype is None else torch.autocast(like.device.type, dtype=dtype):
             yield
 
     def extra_repr(self) -> str:
-        return f"autocast={self.autocast}, backend={self.backend}"
+        return self.name
 
 
 @functools.cache
-def warn_if_slow(number: torch.dtype) -> None:
-    """Says in the log, once, if products in this format take longer than in float32 on this processor."""
-    ratio = 1 / speed_of_products(number)
+def warn_if_slow(dtype: torch.dtype) -> None:
+    """Says in the log, once, if products in this dtype take longer than in float32 on this processor."""
+    ratio = 1 / speed_of_products(dtype)
     if ratio > 1.2:  # less could be chance
         logger.warning(
             "products in %s take %s times as long as in float32 on this processor: it is faster without --autocast",
-            str(number).removeprefix("torch."),
+            str(dtype).removeprefix("torch."),
             in_words(ratio),
         )
 
 
 @functools.cache
-def suggest_if_fast(number: torch.dtype) -> None:
-    """Says in the log, once, if products in this format are much faster than in float32 on this processor."""
-    ratio = speed_of_products(number)
+def suggest_if_fast(dtype: torch.dtype) -> None:
+    """Says in the log, once, if products in this dtype are much faster than in float32 on this processor."""
+    ratio = speed_of_products(dtype)
     if ratio > 1.5:  # products are not all that a training does
-        name = str(number).removeprefix("torch.")
+        name = str(dtype).removeprefix("torch.")
         logger.info(
             "products in %s are %s times as fast as in float32 here: consider --autocast %s",
             name,
@@ -84,13 +78,13 @@ def in_words(ratio: float) -> str:
     return f"{ratio:.1f}" if ratio < 10 else "more than 10"
 
 
-def speed_of_products(number: torch.dtype) -> float:
-    """How many times as fast as in float32 a product of two square matrices in this format is.
+def speed_of_products(dtype: torch.dtype) -> float:
+    """How many times as fast as in float32 a product of two square matrices in this dtype is.
 
     What counts is this thread's time on a processor, the least of several rounds in turn: other processes, and a clock
     that changes, must not decide.
     """
-    matrices = [torch.ones(512, 512, dtype=each) for each in (torch.float32, number)]
+    matrices = [torch.ones(512, 512, dtype=each) for each in (torch.float32, dtype)]
     least = [math.inf, math.inf]
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -5,18 +5,19 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from recurrent_mt.kernels import backend
+from recurrent_mt.kernels import dispatch
+from tests.kernels.batches import within
 from tests.kernels.test_grconv import arguments, run
 from tests.kernels.test_gru_parts import arguments as recurrence_of
 from tests.kernels.test_gru_parts import every_recurrence
 
-KERNELS = Path(backend.__file__).parent
+KERNELS = Path(dispatch.__file__).parent
 
 
 def test_fused_without_triton_says_what_is_missing(monkeypatch):
-    monkeypatch.setattr(backend, "find_spec", lambda name: None)
+    monkeypatch.setattr(dispatch, "find_spec", lambda name: None)
     counts, tensors = arguments([2], 3)
-    with pytest.raises(ValueError, match="grconv's backend 'fused' needs triton, which is not installed"):
+    with pytest.raises(ValueError, match="grconv as 'fused' needs triton, which is not installed"):
         run(counts)("fused", *tensors)
 
 
@@ -58,10 +59,10 @@ def test_a_backward_pass_inside_autocast_is_that_outside_of_it(recurrence, name)
     [(True, (9, 0), "fused"), (True, (7, 0), "fused"), (True, (6, 1), "packed"), (False, (9, 0), "packed")],
 )
 def test_auto_on_a_gpu_is_fused_where_triton_compiles(triton, capability, expected, monkeypatch):
-    backend._has_triton.cache_clear()
-    monkeypatch.setattr(backend, "find_spec", lambda name: object() if triton else None)
+    dispatch._has_triton.cache_clear()
+    monkeypatch.setattr(dispatch, "find_spec", lambda name: object() if triton else None)
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
     weight = SimpleNamespace(device=torch.device("cuda", 0), dtype=torch.float32)
-    assert backend.resolve("auto", weight) == expected
-    assert backend.resolve("packed", weight) == "packed"
-    backend._has_triton.cache_clear()
+    assert dispatch.selected(weight) == expected
+    assert within("packed", dispatch.selected)(weight) == "packed"
+    dispatch._has_triton.cache_clear()

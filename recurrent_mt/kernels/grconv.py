@@ -1,17 +1,13 @@
-"""The gated recursive convolution: ``packed`` with its own backward pass, ``native`` in C++, ``fused`` in Triton.
+"""The gated recursive convolution of Cho et al. (2014b) over a packed batch.
 
-It is computed one level at a time: only the nodes of the pyramids, whatever else is in the batch. ``native`` is
-``packed`` with each level in C++, ``../native/grconv.cpp``; ``fused`` has everything around each level's matrix
-products in Triton.
-
-For the backward pass, we keep the candidate and gates of every node, and the nodes of as many levels as fit into a few
-megabytes, or of every √L-th of L levels if that is more. The nodes in between are merged again on the way back, a few
-levels at a time, which takes no matrix product.
+It is computed one level at a time. For the backward pass, we keep the candidate and gates of every node, and the nodes
+of as many levels as fit into a few megabytes, or of every √L-th of L levels if that is more. The nodes in between are
+merged again on the way back, a few levels at a time, which takes no matrix product.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import isqrt
 from typing import Any, NamedTuple
@@ -20,9 +16,169 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ..backend import check_native, check_triton
-from .interface import GRConvOutput, GRConvWeights, Levels
-from .level import Level, LevelWeights, PackedLevel, PyramidLayout
+from .dispatch import Operation, in_triton
+from .grconv_level import Level, LevelWeights, PackedLevel, PyramidLayout
+
+PHI = {"tanh": torch.tanh, "relu": torch.relu}
+ACTIVATIONS = tuple(PHI)
+
+
+class GRConvWeights(NamedTuple):
+    """The weights that every node of every level shares; gates are ordered [new, left, right].
+
+    Attributes:
+        left: (H, H) W^l, from the left child to the candidate.
+        right: (H, H) W^r, from the right child to the candidate.
+        bias: (H,) b.
+        gate_left: (3, H) G^l, from the left child to the gates.
+        gate_right: (3, H) G^r, from the right child to the gates.
+        gate_bias: (3,) b_G.
+    """
+
+    left: Tensor
+    right: Tensor
+    bias: Tensor
+    gate_left: Tensor
+    gate_right: Tensor
+    gate_bias: Tensor
+
+    def to(self, dtype: torch.dtype) -> GRConvWeights:
+        """The matrices in another dtype; the biases are unchanged."""
+        names = ("left", "right", "gate_left", "gate_right")
+        return self._replace(**{name: getattr(self, name).to(dtype) for name in names})
+
+    def check(self, size: int) -> None:
+        """Rejects weights that do not fit nodes of that width.
+
+        Raises:
+            ValueError: naming the weight.
+        """
+        shapes = ((size, size), (size, size), (size,), (3, size), (3, size), (3,))
+        for name, weight, shape in zip(self._fields, self, shapes):
+            if weight.shape != shape:
+                raise ValueError(
+                    f"for nodes of width {size}, the weight {name!r} must be {shape}, not {tuple(weight.shape)}"
+                )
+
+
+class Levels(NamedTuple):
+    """Which levels of the pyramid are computed and returned: the arguments of the same names."""
+
+    height: int = 0
+    annotation_height: int = 0
+
+    def check(self) -> None:
+        """Rejects levels that do not exist or contradict each other.
+
+        Raises:
+            ValueError: naming them.
+        """
+        height, annotation_height = self
+        if min(height, annotation_height) < 0 or 0 < height < annotation_height:
+            raise ValueError(f"nodes up to level {annotation_height} are requested from a pyramid of height {height}")
+
+
+class GRConvOutput(NamedTuple):
+    """The outputs for a packed batch.
+
+    Nodes are stored level by level, and within a level packed like the leaves of sentences that are that much shorter.
+
+    Attributes:
+        summaries: (``counts[0]``, H) in packed order: the roots, or, if the height is bounded, the mean of a sentence's
+            nodes on its highest level.
+        gates: (nodes, 3) [new, left, right] of every node. They carry no gradient.
+        nodes: (M, H) the nodes of levels 1 to ``annotation_height``.
+    """
+
+    summaries: Tensor
+    gates: Tensor
+    nodes: Tensor
+
+
+def grconv(
+    leaves: Tensor,
+    weights: GRConvWeights,
+    *,
+    counts: Sequence[int],
+    activation: str = "tanh",
+    height: int = 0,
+    annotation_height: int = 0,
+) -> GRConvOutput:
+    """Merges neighbors, level by level, until one node per sentence is left or the height is reached.
+
+    With l and r the children of a node on the level below::
+
+        h̃ = φ(W^l l + W^r r + b)    [w_c w_l w_r] = softmax(G^l l + G^r r + b_G)    h = w_c h̃ + w_l l + w_r r
+
+    Cho et al. (2014b), "On the Properties of Neural Machine Translation: Encoder–Decoder Approaches", section 2.2.
+    The biases come from the released code. A sentence of n leaves has its root on level n − 1 and costs n(n − 1)/2
+    nodes; a bounded height t costs fewer than t nodes per leaf.
+
+    Args:
+        leaves: (N, H) packed rows.
+        weights: shared by all levels.
+        counts: sentences running at each position, as in :class:`~recurrent_mt.kernels.packing.Packing`.
+        activation: φ, one of :data:`ACTIVATIONS`.
+        height: the last level that is computed; 0: up to the root.
+        annotation_height: the last level whose nodes are returned; 0: none are.
+
+    Raises:
+        ValueError: if shapes or heights do not fit together, if the activation is unknown, or if an implementation is
+            asked for that cannot run here.
+    """
+    size = leaves.size(1)
+    weights.check(size)
+    if activation not in ACTIVATIONS:
+        raise ValueError(f"grconv has no activation {activation!r}; it has: {', '.join(ACTIVATIONS)}")
+    if leaves.size(0) != sum(counts):
+        raise ValueError(f"{sum(counts)} leaves are expected, but there are {leaves.size(0)}")
+    levels = Levels(height, annotation_height)
+    levels.check()
+    if not counts:
+        nothing = leaves.new_zeros(0, size)
+        return GRConvOutput(nothing, leaves.new_zeros(0, 3), nothing)
+    call = GRCONV.call(weights.left)
+    with call.outside_autocast:
+        return call.run(leaves.to(call.states), weights.to(call.products), counts, activation, levels)
+
+
+def reference_grconv(
+    leaves: Tensor, weights: GRConvWeights, counts: Sequence[int], activation: str, levels: Levels
+) -> GRConvOutput:
+    """Computes :func:`grconv` as a loop over sentences and levels, in the letters of Cho et al. (2014b)."""
+    phi, height = PHI[activation], levels.height
+    positions = leaves.split(list(counts))
+    summaries, gates, nodes = [], {}, {}
+    for sentence in range(counts[0]):
+        h = torch.stack([rows[sentence] for rows in positions if rows.size(0) > sentence])  # (n, H)
+        root = h.size(0) - 1
+        for level in range(1, (min(height, root) if height else root) + 1):
+            h, w = reference_merge(h[:-1], h[1:], weights, phi)
+            for position in range(h.size(0)):
+                gates[level, position, sentence] = w[position].detach()
+                if level <= levels.annotation_height:
+                    nodes[level, position, sentence] = h[position]
+        summaries.append(h.mean(dim=0))  # one node, the root, unless the height is bounded
+    return GRConvOutput(
+        torch.stack(summaries),
+        in_packed_order(gates, leaves.new_zeros(0, 3)),
+        in_packed_order(nodes, leaves.new_zeros(0, leaves.size(1))),
+    )
+
+
+def reference_merge(
+    left: Tensor, right: Tensor, weights: GRConvWeights, phi: Callable[[Tensor], Tensor]
+) -> tuple[Tensor, Tensor]:
+    """The nodes (n, H) of children (n, H), and their gates (n, 3)."""
+    W_l, W_r, b, G_l, G_r, b_G = weights
+    candidate = phi(left @ W_l.t() + right @ W_r.t() + b)
+    w = torch.softmax(left @ G_l.t() + right @ G_r.t() + b_G, dim=1)
+    return w[:, 0:1] * candidate + w[:, 1:2] * left + w[:, 2:3] * right, w
+
+
+def in_packed_order(rows: Mapping[Any, Tensor], empty: Tensor) -> Tensor:
+    """One under the other, by their level, position and sentence."""
+    return torch.stack([rows[node] for node in sorted(rows)]) if rows else empty
 
 
 def packed_grconv(
@@ -31,10 +187,9 @@ def packed_grconv(
     counts: Sequence[int],
     activation: str,
     levels: Levels,
-    *,
     level: type[Level] = PackedLevel,
 ) -> GRConvOutput:
-    """Computes :func:`recurrent_mt.kernels.grconv.grconv` in PyTorch, on packed rows.
+    """Computes :func:`grconv` in PyTorch, one level at a time: only the nodes of the pyramids.
 
     ``level`` is how one level is computed.
     """
@@ -180,9 +335,8 @@ def _levels_downward(
 def native_grconv(
     leaves: Tensor, weights: GRConvWeights, counts: Sequence[int], activation: str, levels: Levels
 ) -> GRConvOutput:
-    """Computes :func:`recurrent_mt.kernels.grconv.grconv` in C++."""
-    check_native("grconv", leaves)
-    return packed_grconv(leaves.contiguous(), weights, counts, activation, levels, level=NativeLevel)
+    """Computes :func:`grconv` with each level in C++, ``native/grconv.cpp``."""
+    return packed_grconv(leaves.contiguous(), weights, counts, activation, levels, NativeLevel)
 
 
 class NativeWeights(LevelWeights):
@@ -228,11 +382,10 @@ class NativeLevel(Level):
         )
 
 
-def fused_grconv(
-    leaves: Tensor, weights: GRConvWeights, counts: Sequence[int], activation: str, levels: Levels
-) -> GRConvOutput:
-    """Computes :func:`recurrent_mt.kernels.grconv.grconv` with Triton kernels."""
-    check_triton("grconv", leaves)
-    from .triton_level import FusedLevel
-
-    return packed_grconv(leaves.contiguous(), weights, counts, activation, levels, level=FusedLevel)
+GRCONV = Operation(
+    "grconv",
+    reference=reference_grconv,
+    packed=packed_grconv,
+    native=native_grconv,
+    fused=in_triton("triton_level", "fused_grconv"),
+)

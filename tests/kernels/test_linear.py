@@ -1,14 +1,14 @@
-"""Linear layers and dropout in C++, in place of torch's wherever a model has them."""
+"""Linear layers and dropout in C++, in place of PyTorch's wherever a model has them."""
 
 import numpy
 import pytest
 import torch
-from torch import nn
 from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from recurrent_mt.kernels.functional import FEWEST_ROWS, _Linear, native_functions
-from tests.kernels.batches import assert_same_outputs_and_gradients, needs_native, random
+from recurrent_mt.kernels.linear import FEWEST_ROWS, _Linear, dropout, linear
+from recurrent_mt.layers.linear import Linear
+from tests.kernels.batches import assert_same_outputs_and_gradients, needs_native, random, within
 from tests.models.building import build, sample
 
 pytestmark = needs_native
@@ -28,8 +28,8 @@ class Counter(TorchDispatchMode):
 
 
 def native_calls(rows, layer, backend="auto"):
-    with torch.no_grad(), Counter() as counter, native_functions(backend, rows):
-        products = layer(rows)
+    with torch.no_grad(), Counter() as counter:
+        products = within(backend, layer)(rows)
     return counter.calls, products
 
 
@@ -37,8 +37,7 @@ def native_calls(rows, layer, backend="auto"):
 @pytest.mark.parametrize("bias", [True, False])
 def test_outputs_and_gradients_are_torchs(shape, bias):
     def run(backend, rows, weight, added):
-        with native_functions(backend, rows):
-            return [nn.functional.linear(rows, weight, added if bias else None)]
+        return [within(backend, linear)(rows, weight, added if bias else None)]
 
     assert_same_outputs_and_gradients(run, [random(*shape), random(3, 5), random(3)], ["packed", "native"])
 
@@ -92,17 +91,16 @@ def test_numbers_are_rounded_to_bfloat16_as_torch_does(width):
 
 
 def test_rows_in_any_order_of_memory():
-    rows, layer = random(5, FEWEST_ROWS).t(), nn.Linear(5, 3)
+    rows, layer = random(5, FEWEST_ROWS).t(), Linear(5, 3)
     calls, products = native_calls(rows, layer)
     assert calls == 1
-    torch.testing.assert_close(products, layer(rows))
+    torch.testing.assert_close(products, F.linear(rows, layer.weight, layer.bias))
 
 
 def test_only_wanted_gradients_are_made():
-    rows, layer = random(FEWEST_ROWS, 5), nn.Linear(5, 3).requires_grad_(False)
+    rows, layer = random(FEWEST_ROWS, 5), Linear(5, 3).requires_grad_(False)
     layer.bias.requires_grad_()
-    with native_functions("native", rows):
-        products = layer(rows)
+    products = within("native", layer)(rows)
     products.sum().backward()
     assert layer.weight.grad is None and layer.bias.grad.eq(FEWEST_ROWS).all()
     for wanted in ([True, False, False], [False, True, False], [False, False, True]):
@@ -122,19 +120,20 @@ def test_only_wanted_gradients_are_made():
     ],
 )
 def test_the_rest_is_torchs(rows, backend):
-    layer = nn.Linear(5, 3).to(rows.dtype)
+    layer = Linear(5, 3).to(rows.dtype)
     calls, products = native_calls(rows, layer, backend)
-    assert calls == 0 and torch.equal(products, layer(rows))
+    assert calls == 0 and torch.equal(products, F.linear(rows, layer.weight, layer.bias))
 
 
 def test_under_autocast_products_are_narrow_and_sums_are_not():
-    rows, layer = random(FEWEST_ROWS, 5).requires_grad_(), nn.Linear(5, 3)
-    with torch.autocast("cpu", dtype=torch.bfloat16), native_functions("auto", rows):
+    rows, layer = random(FEWEST_ROWS, 5).requires_grad_(), Linear(5, 3)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
         products = layer(rows)
     narrow = rows.detach().bfloat16().float(), layer.weight.detach().bfloat16().float()
-    torch.testing.assert_close(products, nn.functional.linear(*narrow, layer.bias))
+    torch.testing.assert_close(products, F.linear(*narrow, layer.bias))
     grads = torch.autograd.grad(products.square().sum(), [rows, *layer.parameters()])
-    expected = torch.autograd.grad(layer(rows).square().sum(), [rows, *layer.parameters()])
+    exact = F.linear(rows, layer.weight, layer.bias)
+    expected = torch.autograd.grad(exact.square().sum(), [rows, *layer.parameters()])
     for ours, exact in zip(grads, expected):
         assert ours.dtype == torch.float32 and (ours - exact).norm() <= 0.01 * exact.norm()
 
@@ -190,9 +189,9 @@ def test_the_mask_is_threefrys(size, probability, key):
         torch.testing.assert_close(dropped, torch.where(kept, values / (1 - probability), 0))
 
 
-def dropped(values, backend="auto", **options):
-    with native_functions(backend, values), Counter("dropout") as counter:
-        result = F.dropout(values, **options)
+def dropped(values, backend="auto", *, p, training=True):
+    with Counter("dropout") as counter:
+        result = within(backend, dropout)(values, p, training=training)
     return counter.calls, result
 
 
@@ -230,7 +229,6 @@ def test_dropouts_gradient_goes_where_a_number_went():
         (random(5, 5).double(), "native", {"p": 0.5}),
         (random(5, 5).bfloat16(), "native", {"p": 0.5}),
         (random(5, 5), "native", {"p": 0.5, "training": False}),
-        (random(5, 5), "native", {"p": 0.5, "inplace": True}),
         (random(5, 5), "native", {"p": 0.0}),
         (random(5, 5), "native", {"p": 1.0}),
     ],

@@ -1,13 +1,18 @@
-"""A step of the gated recurrent unit in Triton: there is one kernel between two matrix products."""
+"""The gated recurrent unit in Triton: one kernel between two matrix products, and all steps in a CUDA graph."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
-from ..triton_math import accumulator, sigmoid, tanh
-from .elementwise import Elementwise
+from .graphs import is_worthwhile
+from .gru import Elementwise, packed_gru, recorded_gru
+from .matrix import Matrix
+from .triton_math import accumulator, sigmoid, tanh
 
 BLOCK = 512
 """Numbers per program: a step has few rows, and they must be enough for all multiprocessors."""
@@ -97,7 +102,7 @@ def reset_gradient_kernel(
 
 
 class FusedElementwise(Elementwise):
-    """Each part of :class:`~.packed.Elementwise` as one kernel."""
+    """Each part of :class:`~.gru.Elementwise` as one kernel."""
 
     def reset(self, gates: Tensor, previous: Tensor) -> Tensor:
         reset_previous = gates.new_empty(previous.shape)
@@ -125,10 +130,23 @@ class FusedElementwise(Elementwise):
 
 
 FUSED = FusedElementwise()
-"""A single one, by which :mod:`..graphs` knows a recurrence again."""
+"""A single one, by which :mod:`.graphs` knows a recurrence again."""
 
 
 def _launch(kernel: triton.runtime.JITFunction, like: Tensor, *tensors: Tensor) -> None:
     """Runs a kernel on every number of rows like these (n, H)."""
     grid = (triton.cdiv(like.numel(), BLOCK),)
     kernel[grid](*tensors, like.numel(), WIDTH=like.size(1), BLOCK=BLOCK, ACCUMULATOR=accumulator(like))
+
+
+def fused_gru(
+    inputs: Tensor,
+    initial: Tensor,
+    gate: Matrix,
+    candidate: Matrix,
+    counts: Sequence[int],
+    products: torch.dtype,
+) -> Tensor:
+    """Computes :func:`recurrent_mt.kernels.gru.gru` with Triton kernels, in CUDA graphs if there are enough steps."""
+    run = recorded_gru if is_worthwhile(inputs, counts) else packed_gru
+    return run(inputs, initial, gate, candidate, counts, products, FUSED)

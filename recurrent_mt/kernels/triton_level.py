@@ -9,14 +9,18 @@ The number of rows differs from level to level: kernels must not be recompiled f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
-from ..matrix import add_product_, product
-from ..triton_math import accumulator, accumulator_dtype, blocks, tanh
-from .level import Level, LevelWeights, PyramidLayout
+from .dilated_grconv import DilatedGRConvOutput, DilatedGRConvWeights, packed_dilated_grconv
+from .grconv import GRConvOutput, GRConvWeights, Levels, packed_grconv
+from .grconv_level import Level, LevelWeights, PyramidLayout
+from .matrix import add_product_, product
+from .triton_math import accumulator, accumulator_dtype, blocks, tanh
 
 
 @triton.jit
@@ -235,7 +239,7 @@ def gradient_kernel(
 
 
 class FusedLevel(Level):
-    """A level whose children are found by their rows and never copied; see :class:`~.level.Level`."""
+    """A level whose children are found by their rows and never copied; see :class:`~.grconv_level.Level`."""
 
     def __init__(self, pyramid: PyramidLayout, level: int, below: Tensor) -> None:
         self.below = below.contiguous()
@@ -285,3 +289,17 @@ class FusedLevel(Level):
     def zero_sums(weights: LevelWeights) -> LevelWeights:
         """Returns zeros for the sums of gradients, at least in float32, because a pyramid has many levels."""
         return LevelWeights(*(torch.zeros_like(weight, dtype=accumulator_dtype(weights.both)) for weight in weights))
+
+
+def fused_grconv(
+    leaves: Tensor, weights: GRConvWeights, counts: Sequence[int], activation: str, levels: Levels
+) -> GRConvOutput:
+    """Computes :func:`recurrent_mt.kernels.grconv.grconv` with Triton kernels."""
+    return packed_grconv(leaves.contiguous(), weights, counts, activation, levels, FusedLevel)
+
+
+def fused_dilated_grconv(
+    leaves: Tensor, weights: DilatedGRConvWeights, counts: Sequence[int], height: int, products: torch.dtype
+) -> DilatedGRConvOutput:
+    """Computes :func:`recurrent_mt.kernels.dilated_grconv.dilated_grconv` with Triton kernels."""
+    return packed_dilated_grconv(leaves.contiguous(), weights, counts, height, products, FusedLevel)

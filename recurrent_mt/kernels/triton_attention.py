@@ -13,10 +13,12 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from ..matrix import product
-from ..triton_math import NUMBERS, accumulator, accumulator_dtype, tanh
-from .attention import AttentionBackward, StepAttention, project_query
-from .interface import AttentiveGRUWeights, Memory
+from .attention import AttentionBackward, AttentiveGRUWeights, Memory, StepAttention, project_query
+from .attentive_gru import Parts, packed_attentive_gru, recorded_attentive_gru
+from .graphs import is_worthwhile
+from .matrix import product
+from .triton_gru import FUSED
+from .triton_math import NUMBERS, accumulator, accumulator_dtype, tanh
 
 MASKED = tl.constexpr(-1e30)
 """The energy of padding: finite, so that a source with nothing but padding has an attention, too."""
@@ -195,7 +197,7 @@ class FusedAttention(StepAttention):
 
 
 FUSED_ATTENTION = FusedAttention()
-"""A single one, by which :mod:`..graphs` knows a recurrence again."""
+"""A single one, by which :mod:`.graphs` knows a recurrence again."""
 
 
 class FusedAttentionBackward(AttentionBackward):
@@ -232,3 +234,28 @@ class FusedAttentionBackward(AttentionBackward):
         grad_keys = self.grad_keys.mul_(self.score).to(states.dtype)
         grad_weight = product(self.grad_queries.t(), states.to(self.query_weight.dtype))
         return grad_keys, grad_weight, self.grad_scores.sum(dim=0).to(states.dtype)
+
+
+def fused_attend(
+    state: Tensor, memory: Memory, weights: AttentiveGRUWeights, products: torch.dtype
+) -> tuple[Tensor, Tensor]:
+    """Computes :func:`recurrent_mt.kernels.attention.attend` with Triton kernels."""
+    return FUSED_ATTENTION.attend(state, memory, weights.with_query(products))
+
+
+def fused_attentive_gru(
+    inputs: Tensor,
+    initial: Tensor,
+    memory: Memory,
+    weights: AttentiveGRUWeights,
+    counts: Sequence[int],
+    products: torch.dtype,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Computes :func:`recurrent_mt.kernels.attentive_gru.attentive_gru` with Triton kernels.
+
+    If there are enough steps, they are in CUDA graphs.
+    """
+    # A recording has as many sources as targets.
+    recorded = is_worthwhile(inputs, counts) and initial.size(0) == memory.keys.size(0)
+    run = recorded_attentive_gru if recorded else packed_attentive_gru
+    return run(inputs, initial, memory, weights, counts, products, Parts(FUSED, FUSED_ATTENTION))

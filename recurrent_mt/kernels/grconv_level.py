@@ -12,8 +12,8 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from ..matrix import add_product, add_product_, pieces
-from ..packing import rows_but_last
+from .matrix import add_product, add_product_, pieces
+from .packing import rows_but_last
 
 
 class LevelWeights(NamedTuple):
@@ -166,9 +166,9 @@ class PackedLevel(Level):
     ) -> Tensor:
         grad_pre = gradient_before_activation(grad, self.children, candidate, gates, is_tanh=self.pyramid.is_tanh)
         sums.bias.add_(grad_pre.sum(dim=0))
-        grad_pre, number = grad_pre.to(weights.both.dtype), weights.both.dtype
-        add_product_(sums.left, grad_pre.t(), self.children.left.to(number))
-        add_product_(sums.right, grad_pre.t(), self.children.right.to(number))
+        grad_pre, dtype = grad_pre.to(weights.both.dtype), weights.both.dtype
+        add_product_(sums.left, grad_pre.t(), self.children.left.to(dtype))
+        add_product_(sums.right, grad_pre.t(), self.children.right.to(dtype))
         return gradient_below(grad, grad_pre, gates, weights, self.pyramid, self.level)
 
 

@@ -1,0 +1,237 @@
+"""The attention of a step: what a decoder reads of the source, forward and backward.
+
+The gradients of the values and, for the dot product, of the keys are one product each, after all steps. The tanh of
+additive attention, B × S × A numbers a step, is recomputed in the backward pass instead of being kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from .dispatch import Operation, in_triton
+from .gru import joined
+from .matrix import Matrix, as_matrix, pieces, product
+
+
+class Memory(NamedTuple):
+    """The annotations of a batch of sources, in packed order of the targets.
+
+    In a search, several targets share a source: with more states than sources, state i of n reads source i // (n / B).
+
+    Attributes:
+        keys: (B, S, A) what queries are compared with: the annotations or a projection of them.
+        values: (B, S, D) the annotations. On padding they must be finite.
+        padding_mask: (B, S) True on padding.
+    """
+
+    keys: Tensor
+    values: Tensor
+    padding_mask: Tensor
+
+    def to(self, dtype: torch.dtype) -> Memory:
+        return self._replace(keys=self.keys.to(dtype), values=self.values.to(dtype))
+
+    def rows(self, count: int) -> Memory:
+        """Returns the memory that each of ``count`` states reads."""
+        sources = self.keys.size(0)
+        if count <= sources:
+            return Memory(*(field[:count] for field in self))
+        return Memory(*(field.repeat_interleave(count // sources, dim=0) for field in self))
+
+
+class AttentiveGRUWeights(NamedTuple):
+    """The weights of an attentive GRU; the rows of ``context`` are ordered [reset, update, candidate].
+
+    Attributes:
+        gate: (2H, H) U_r above U_z, whole or a product of two matrices.
+        candidate: (H, H) U, the same way.
+        context: (3H, D) C_r above C_z above C, the same way.
+        query: (A, H) W_a for additive attention; None if the state itself is the query (then A = H).
+        score: (A,) v_a for additive attention; None for the dot product of query and key.
+    """
+
+    gate: Tensor | Matrix
+    candidate: Tensor | Matrix
+    context: Tensor | Matrix
+    query: Tensor | None
+    score: Tensor | None
+
+    def to(self, dtype: torch.dtype) -> AttentiveGRUWeights:
+        return self._each(lambda matrix: matrix.to(dtype))
+
+    def with_query(self, dtype: torch.dtype) -> AttentiveGRUWeights:
+        """The same for :func:`attend`, which multiplies by no other of these matrices."""
+        return self._replace(query=None if self.query is None else self.query.to(dtype))
+
+    def for_steps(self, steps: int) -> AttentiveGRUWeights:
+        """The same, stored in the way that is fastest for that many steps; see :meth:`Matrix.for_steps`."""
+        return self._each(lambda matrix: matrix.for_steps(steps))
+
+    def _each(self, change: Callable[[Matrix], Matrix]) -> AttentiveGRUWeights:
+        query = None if self.query is None else change(Matrix(self.query)).left
+        gate, candidate, context = map(change, self.matrices())
+        return AttentiveGRUWeights(gate, candidate, context, query, self.score)
+
+    def matrices(self) -> tuple[Matrix, Matrix, Matrix]:
+        """Returns the gate, candidate, and context weights as matrices."""
+        return as_matrix(self.gate), as_matrix(self.candidate), as_matrix(self.context)
+
+
+def attend(state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
+    """What a step reads: the context (n, D) and the attention (n, S) for the states (n, H) that enter it.
+
+    Args:
+        state: (n, H).
+        memory: at least as many sources as targets, in packed order.
+        weights: only those of the attention are used; with ``score`` None, it is the dot product.
+
+    Raises:
+        ValueError: if an implementation is asked for that cannot run here.
+    """
+    call = ATTEND.call(state if weights.score is None else weights.score)
+    with call.outside_autocast:
+        return call.run(state.to(call.states), memory.to(call.states), weights, call.products)
+
+
+def reference_attend(
+    state: Tensor, memory: Memory, weights: AttentiveGRUWeights, products: torch.dtype
+) -> tuple[Tensor, Tensor]:
+    """The context c_i (n, D) and the weights α_i (n, S) for the state s_{i−1} (n, H)."""
+    h, annotations, padding_mask = memory.rows(state.size(0))
+    if weights.query is None or weights.score is None:
+        e = (h * state.unsqueeze(1)).sum(dim=2)
+    else:
+        W_a, v_a = weights.query, weights.score
+        e = torch.tanh((state @ W_a.t()).unsqueeze(1) + h) @ v_a
+    alpha = torch.softmax(e.masked_fill(padding_mask, torch.finfo(e.dtype).min), dim=1)
+    return (alpha.unsqueeze(2) * annotations).sum(dim=1), alpha
+
+
+def packed_attend(
+    state: Tensor, memory: Memory, weights: AttentiveGRUWeights, products: torch.dtype
+) -> tuple[Tensor, Tensor]:
+    """Computes :func:`attend` in PyTorch."""
+    return step_attention(state, memory, weights.with_query(products))
+
+
+def step_attention(state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
+    """The context (n, D) and the attention (n, S) for the states (n, H), with products in the query weight's dtype."""
+    keys, values, padding_mask = (tensor[: state.size(0)] for tensor in memory)
+    # The hypotheses of a source are adjacent, and read it without a copy: (b, beam, …).
+    grouped = state.view(keys.size(0), -1, state.size(1))
+    if weights.query is None or weights.score is None:
+        energy = torch.bmm(grouped, keys.transpose(1, 2))
+    else:
+        energy = _additive_energy(project_query(state, weights.query).view(*grouped.shape[:2], -1), keys, weights.score)
+    energy.masked_fill_(padding_mask.unsqueeze(1), torch.finfo(energy.dtype).min)
+    attention = torch.softmax(energy, dim=2)
+    return torch.bmm(attention, values).flatten(0, 1), attention.flatten(0, 1)
+
+
+def _additive_energy(queries: Tensor, keys: Tensor, score: Tensor) -> Tensor:
+    """The energy (b, beam, S) of queries (b, beam, A) and keys (b, S, A)."""
+    queries, keys = queries.unsqueeze(2), keys.unsqueeze(1)
+    sums = queries.size(1) * keys.size(2) * keys.size(3)
+    sentences = pieces(keys.size(0), sums, keys)
+    return joined([(keys[piece] + queries[piece]).tanh_() @ score for piece in sentences])
+
+
+def project_query(state: Tensor, weight: Tensor) -> Tensor:
+    """W_a s (n, A) of the states (n, H)."""
+    return product(state, weight.t()).to(state.dtype)
+
+
+def native_attend(
+    state: Tensor, memory: Memory, weights: AttentiveGRUWeights, products: torch.dtype
+) -> tuple[Tensor, Tensor]:
+    """Computes :func:`attend` in C++, ``native/attention.cpp``.
+
+    What needs gradients, which no search does, goes to ``packed``.
+    """
+    read = (state, *memory, weights.query, weights.score)
+    if torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in read):
+        return packed_attend(state, memory, weights, products)
+    return torch.ops.recurrent_mt.attend(state, *memory, weights.query, weights.score, products)
+
+
+ATTEND = Operation(
+    "attend",
+    reference=reference_attend,
+    packed=packed_attend,
+    native=native_attend,
+    fused=in_triton("triton_attention", "fused_attend"),
+)
+
+
+class StepAttention:
+    """The attention of a step, forward and backward; other backends override it."""
+
+    def attend(self, state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
+        return step_attention(state, memory, weights)
+
+    def backward(self, memory: Memory, weights: AttentiveGRUWeights, attention: Tensor) -> AttentionBackward:
+        """What collects its gradients, from the last step to the first."""
+        return AttentionBackward(memory, weights, attention)
+
+
+class AttentionBackward:
+    """The attention's part of the backward pass: gradients collected over the steps."""
+
+    def __init__(self, memory: Memory, weights: AttentiveGRUWeights, attention: Tensor) -> None:
+        self.memory, self.weights, self.attention = memory, weights, attention
+        self.grad_energy = torch.empty_like(attention)  # (N, S)
+        if weights.score is not None:
+            # v_a, which the gradients of keys and queries share at all steps, is multiplied in at the end.
+            self.grad_keys = torch.zeros_like(memory.keys)
+            self.grad_queries = attention.new_empty(attention.size(0), memory.keys.size(2))
+            self.grad_score = torch.zeros_like(weights.score)
+
+    def step(self, grad_context: Tensor, state: Tensor, rows: slice) -> Tensor:
+        """The gradient (n, H) of one step's query state."""
+        keys, values, padding = (tensor[: state.size(0)] for tensor in self.memory)
+        grad_attention = torch.bmm(values, grad_context.unsqueeze(2)).squeeze(2)
+        grad_energy = torch._softmax_backward_data(grad_attention, self.attention[rows], 1, grad_context.dtype)
+        # Where all is padding, attention is even all the same, but of no energy.
+        grad_energy.masked_fill_(padding, 0.0)
+        self.grad_energy[rows] = grad_energy
+        query, score = self.weights.query, self.weights.score
+        if query is None or score is None:
+            return torch.bmm(grad_energy.unsqueeze(1), keys).squeeze(1)
+        queries = project_query(state, query).unsqueeze(1)
+        grad_query = self.grad_queries[rows]
+        for piece in pieces(keys.size(0), keys.size(1) * keys.size(2), keys):
+            tanh = (keys[piece] + queries[piece]).tanh_()
+            self.grad_score += grad_energy[piece].flatten() @ tanh.flatten(0, 1)
+            slope = torch.ops.aten.tanh_backward(grad_energy[piece].unsqueeze(2).expand_as(tanh), tanh)
+            self.grad_keys[piece] += slope
+            torch.sum(slope, dim=1, out=grad_query[piece])
+        grad_query.mul_(score)
+        return product(grad_query, query).to(grad_query.dtype)
+
+    def finish(self, states: Tensor, counts: Sequence[int]) -> tuple[Tensor, Tensor | None, Tensor | None]:
+        """The gradients of keys, query weight and score vector; ``states`` (N, H) were the queries."""
+        query, score = self.weights.query, self.weights.score
+        if query is None or score is None:
+            return outer_products(self.grad_energy, states, counts, self.memory.keys), None, None
+        grad_weight = product(self.grad_queries.t(), states.to(query.dtype))
+        return self.grad_keys.mul_(score), grad_weight, self.grad_score
+
+
+def outer_products(left: Tensor, right: Tensor, counts: Sequence[int], like: Tensor) -> Tensor:
+    """For each sentence, the sum over its rows of left ⊗ right: (N, X), (N, Y) → (B, X, Y)."""
+    product = torch.bmm(by_sentence(left, counts).transpose(1, 2), by_sentence(right, counts))
+    if counts[0] == like.size(0):
+        return product
+    return torch.cat([product, torch.zeros_like(like[counts[0] :])])
+
+
+def by_sentence(rows: Tensor, counts: Sequence[int]) -> Tensor:
+    """Packed rows (N, …) as sentences in packed order (B, T, …), with zeros after a sentence's end."""
+    padded = rows.new_zeros(counts[0], len(counts), *rows.shape[1:])
+    for position, part in enumerate(rows.split(list(counts))):
+        padded[: part.size(0), position] = part
+    return padded

@@ -1,0 +1,15 @@
+"""The linear layer of all models here: PyTorch's, computed by this project's kernels where they are faster."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from ..kernels.linear import linear
+
+
+class Linear(nn.Linear):
+    """W x + b; see :func:`recurrent_mt.kernels.linear.linear`."""
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """(…, K) → (…, M)."""
+        return linear(rows, self.weight, self.bias)
