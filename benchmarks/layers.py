@@ -54,7 +54,9 @@ class Layer(NamedTuple):
 
         def run() -> list[Tensor]:
             with torch.autocast(self.setting.device, dtype=dtype, enabled=narrow):
-                outputs = self.outputs(leaves, *weights, counts=packing.counts, activation=activation, backend=backend)
+                outputs = self.outputs(
+                    leaves, *weights, batch_sizes=packing.batch_sizes, activation=activation, backend=backend
+                )
             outputs = [rows for rows in outputs if rows.requires_grad and rows.numel()]
             gradients = [constant_gradient(rows) for rows in outputs]
             return [*outputs, *torch.autograd.grad(outputs, [leaves, *weights], gradients)]

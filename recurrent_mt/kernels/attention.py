@@ -212,26 +212,26 @@ class AttentionBackward:
         grad_query.mul_(score)
         return product(grad_query, query).to(grad_query.dtype)
 
-    def finish(self, states: Tensor, counts: Sequence[int]) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    def finish(self, states: Tensor, batch_sizes: Sequence[int]) -> tuple[Tensor, Tensor | None, Tensor | None]:
         """The gradients of keys, query weight and score vector; ``states`` (N, H) were the queries."""
         query, score = self.weights.query, self.weights.score
         if query is None or score is None:
-            return outer_products(self.grad_energy, states, counts, self.memory.keys), None, None
+            return outer_products(self.grad_energy, states, batch_sizes, self.memory.keys), None, None
         grad_weight = product(self.grad_queries.t(), states.to(query.dtype))
         return self.grad_keys.mul_(score), grad_weight, self.grad_score
 
 
-def outer_products(left: Tensor, right: Tensor, counts: Sequence[int], like: Tensor) -> Tensor:
+def outer_products(left: Tensor, right: Tensor, batch_sizes: Sequence[int], like: Tensor) -> Tensor:
     """For each sentence, the sum over its rows of left ⊗ right: (N, X), (N, Y) → (B, X, Y)."""
-    product = torch.bmm(by_sentence(left, counts).transpose(1, 2), by_sentence(right, counts))
-    if counts[0] == like.size(0):
+    product = torch.bmm(by_sentence(left, batch_sizes).transpose(1, 2), by_sentence(right, batch_sizes))
+    if batch_sizes[0] == like.size(0):
         return product
-    return torch.cat([product, torch.zeros_like(like[counts[0] :])])
+    return torch.cat([product, torch.zeros_like(like[batch_sizes[0] :])])
 
 
-def by_sentence(rows: Tensor, counts: Sequence[int]) -> Tensor:
+def by_sentence(rows: Tensor, batch_sizes: Sequence[int]) -> Tensor:
     """Packed rows (N, …) as sentences in packed order (B, T, …), with zeros after a sentence's end."""
-    padded = rows.new_zeros(counts[0], len(counts), *rows.shape[1:])
-    for position, part in enumerate(rows.split(list(counts))):
+    padded = rows.new_zeros(batch_sizes[0], len(batch_sizes), *rows.shape[1:])
+    for position, part in enumerate(rows.split(list(batch_sizes))):
         padded[: part.size(0), position] = part
     return padded

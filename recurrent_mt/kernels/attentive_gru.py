@@ -28,7 +28,7 @@ def attentive_gru(
     memory: Memory,
     weights: AttentiveGRUWeights,
     *,
-    counts: Sequence[int],
+    batch_sizes: Sequence[int],
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Runs a GRU over packed rows whose every step first reads a context from the memory.
 
@@ -46,7 +46,7 @@ def attentive_gru(
         initial: (B, H) the first states, in packed order.
         memory: at least as many sources as targets, in packed order.
         weights: with ``score`` None, attention is the dot product.
-        counts: targets running at each position, as in :class:`~recurrent_mt.kernels.packing.Packing`.
+        batch_sizes: targets running at each position, as in :class:`~recurrent_mt.kernels.packing.Packing`.
 
     Returns:
         The states s' (N, H), the contexts c (N, D) and the attention α (N, S), in the weights' dtype, see
@@ -55,15 +55,15 @@ def attentive_gru(
     Raises:
         ValueError: if the shapes do not fit together, or if an implementation is asked for that cannot run here.
     """
-    size = _check(inputs, initial, memory, weights, counts=counts)
-    if not counts:
+    size = _check(inputs, initial, memory, weights, batch_sizes=batch_sizes)
+    if not batch_sizes:
         sizes = size, memory.values.size(2), memory.keys.size(1)
         no_states, no_contexts, no_attention = (inputs.new_zeros(0, columns) for columns in sizes)
         return no_states, no_contexts, no_attention
     call = ATTENTIVE_GRU.call(as_matrix(weights.gate).left)
     with call.outside_autocast:
         inputs, initial, memory = inputs.to(call.states), initial.to(call.states), memory.to(call.states)
-        return call.run(inputs, initial, memory, weights, tuple(counts), call.products)
+        return call.run(inputs, initial, memory, weights, tuple(batch_sizes), call.products)
 
 
 def _check(
@@ -72,15 +72,15 @@ def _check(
     memory: Memory,
     weights: AttentiveGRUWeights,
     *,
-    counts: Sequence[int],
+    batch_sizes: Sequence[int],
 ) -> int:
     """The width H of the states, if all shapes fit together."""
     size, width = initial.size(1), memory.keys.size(2)
     shapes = {"gate": (2 * size, size), "candidate": (size, size), "context": (3 * size, memory.values.size(2))}
     for name, shape in shapes.items():
         check_shape(name, getattr(weights, name), shape)
-    if inputs.shape != (sum(counts), 3 * size):
-        raise ValueError(f"inputs must be {(sum(counts), 3 * size)}, not {tuple(inputs.shape)}")
+    if inputs.shape != (sum(batch_sizes), 3 * size):
+        raise ValueError(f"inputs must be {(sum(batch_sizes), 3 * size)}, not {tuple(inputs.shape)}")
     if (weights.query is None) != (weights.score is None):
         raise ValueError(
             "additive attention needs both a query weight and a score vector; the dot product needs neither"
@@ -95,14 +95,14 @@ def reference_attentive_gru(
     initial: Tensor,
     memory: Memory,
     weights: AttentiveGRUWeights,
-    counts: Sequence[int],
+    batch_sizes: Sequence[int],
     products: torch.dtype,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Computes :func:`attentive_gru` as a loop over the equations."""
     U_rz, U, C = (matrix.whole() for matrix in weights.matrices())
     size, s = U.size(0), initial
     states, contexts, alphas = [], [], []
-    for x in inputs.split(list(counts)):
+    for x in inputs.split(list(batch_sizes)):
         s = s[: x.size(0)]
         c, alpha = reference_attend(s, memory, weights, products)
         x = x + c @ C.t()
@@ -135,7 +135,7 @@ def packed_attentive_gru(
     initial: Tensor,
     memory: Memory,
     weights: AttentiveGRUWeights,
-    counts: Sequence[int],
+    batch_sizes: Sequence[int],
     products: torch.dtype,
     parts: Parts = PACKED,
     run: Run = directly,
@@ -145,7 +145,7 @@ def packed_attentive_gru(
     ``parts`` is what a step does besides products, and ``run`` calls what loops over the steps.
     """
     given = _Tensors.of(inputs, initial, memory, weights.to(products))
-    return _PackedAttentiveGRU.apply(*given, tuple(counts), parts, run)
+    return _PackedAttentiveGRU.apply(*given, tuple(batch_sizes), parts, run)
 
 
 class _Tensors(NamedTuple):
@@ -199,8 +199,8 @@ class _Made(NamedTuple):
 class _PackedAttentiveGRU(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, *given: Any) -> tuple[Tensor, ...]:
-        *tensors, ctx.counts, ctx.parts, ctx.run = given
-        made = _Made(*ctx.run(_forward, tuple(tensors), ctx.counts, ctx.parts))
+        *tensors, ctx.batch_sizes, ctx.parts, ctx.run = given
+        made = _Made(*ctx.run(_forward, tuple(tensors), ctx.batch_sizes, ctx.parts))
         ctx.save_for_backward(None, *tensors[1:], *made)  # the inputs are needed no more
         ctx.mark_non_differentiable(made.attention)
         return made.states, made.contexts, made.attention
@@ -209,17 +209,17 @@ class _PackedAttentiveGRU(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad_states: Tensor, grad_contexts: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         with torch.autocast(grad_states.device.type, enabled=False):
-            grads = ctx.run(_backward, (grad_states, grad_contexts, *ctx.saved_tensors), ctx.counts, ctx.parts)
+            grads = ctx.run(_backward, (grad_states, grad_contexts, *ctx.saved_tensors), ctx.batch_sizes, ctx.parts)
         return *grads, None, None, None
 
 
 def _forward(*given: Any) -> _Made:
-    *tensors, counts, parts = given
+    *tensors, batch_sizes, parts = given
     inputs, state = tensors[:2]
-    memory, weights = _Tensors(*tensors).memory, _Tensors(*tensors).weights.for_steps(len(counts))
+    memory, weights = _Tensors(*tensors).memory, _Tensors(*tensors).weights.for_steps(len(batch_sizes))
     gate, candidate, context_weight = weights.matrices()
     made, contexts, attentions = [], [], []
-    for x in inputs.split(counts):
+    for x in inputs.split(batch_sizes):
         state = state[: x.size(0)]
         context, attention = parts.attention.attend(state, memory, weights)
         made.append(step(context_weight.add_to(x, context), state, gate, candidate, parts.elementwise))
@@ -232,18 +232,18 @@ def _forward(*given: Any) -> _Made:
 
 def _backward(grad_states: Tensor, grad_contexts: Tensor, *saved: Any) -> tuple[Tensor | None, ...]:
     """The gradients of the tensors that :func:`_forward` was given."""
-    *tensors, counts, parts = saved
+    *tensors, batch_sizes, parts = saved
     given, made = _Tensors(*tensors[: len(_Tensors._fields)]), _Made(*tensors[len(_Tensors._fields) :])
     memory, weights = given.memory, given.weights
     gate, candidate, context_weight = weights.matrices()
     size = made.states.size(1)
-    previous = previous_rows(made.states, given.initial, counts)
-    grads = StateGradients(grad_states, given.initial, counts)
+    previous = previous_rows(made.states, given.initial, batch_sizes)
+    grads = StateGradients(grad_states, given.initial, batch_sizes)
     attention_backward = parts.attention.backward(memory, weights, made.attention)
     grad_inputs = grad_states.new_empty(made.states.size(0), 3 * size)
     grad_contexts = grad_contexts.clone()
     stop = made.states.size(0)
-    for position, count in reversed(list(enumerate(counts))):
+    for position, count in reversed(list(enumerate(batch_sizes))):
         rows = slice(stop - count, stop)
         stop -= count
         grad_inputs[rows], grad_previous = step_backward(
@@ -258,12 +258,12 @@ def _backward(grad_states: Tensor, grad_contexts: Tensor, *saved: Any) -> tuple[
         context_weight.add_backward_(grad_contexts[rows], grad_inputs[rows])
         grad_query_state = attention_backward.step(grad_contexts[rows], previous[rows], rows)
         grads.add(position, grad_query_state.add_(grad_previous))
-    grad_keys, grad_query, grad_score = attention_backward.finish(previous, counts)
+    grad_keys, grad_query, grad_score = attention_backward.finish(previous, batch_sizes)
     return (
         grad_inputs,
         grads.initial,
         grad_keys,
-        outer_products(made.attention, grad_contexts, counts, memory.values),
+        outer_products(made.attention, grad_contexts, batch_sizes, memory.values),
         None,
         *gate.gradients(grad_inputs[:, : 2 * size], previous),
         *candidate.gradients(grad_inputs[:, 2 * size :], made.reset_previous),
@@ -278,20 +278,20 @@ def native_attentive_gru(
     initial: Tensor,
     memory: Memory,
     weights: AttentiveGRUWeights,
-    counts: Sequence[int],
+    batch_sizes: Sequence[int],
     products: torch.dtype,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Computes :func:`attentive_gru` in C++, ``native/attentive_gru.cpp``, which narrows weights as it copies them."""
-    given = _Tensors.of(inputs, initial[: counts[0]], memory, weights)
-    return _NativeAttentiveGRU.apply(*given, products, tuple(counts))
+    given = _Tensors.of(inputs, initial[: batch_sizes[0]], memory, weights)
+    return _NativeAttentiveGRU.apply(*given, products, tuple(batch_sizes))
 
 
 class _NativeAttentiveGRU(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, *given: Any) -> tuple[Tensor, ...]:
-        *tensors, ctx.products, ctx.counts = given
+        *tensors, ctx.products, ctx.batch_sizes = given
         arguments = _native_arguments(_Tensors(*tensors))
-        made = torch.ops.recurrent_mt.attentive_gru(tensors[0], *arguments, ctx.products, ctx.counts)
+        made = torch.ops.recurrent_mt.attentive_gru(tensors[0], *arguments, ctx.products, ctx.batch_sizes)
         ctx.save_for_backward(None, *tensors[1:], *made)  # the inputs are needed no more
         ctx.mark_non_differentiable(made[2])
         return made[:3]
@@ -304,12 +304,12 @@ class _NativeAttentiveGRU(torch.autograd.Function):
         with torch.autocast("cpu", enabled=False):
             grad_inputs, grad_initial, grad_keys, grad_contexts, *grads, grad_energies, entered = (
                 torch.ops.recurrent_mt.attentive_gru_backward(
-                    grad_states, grad_contexts, *_native_arguments(given), ctx.products, ctx.counts, list(made)
+                    grad_states, grad_contexts, *_native_arguments(given), ctx.products, ctx.batch_sizes, list(made)
                 )
             )
             if grad_keys is None:
-                grad_keys = outer_products(grad_energies, entered, ctx.counts, given.keys)
-            grad_values = outer_products(made[2], grad_contexts, ctx.counts, given.values)
+                grad_keys = outer_products(grad_energies, entered, ctx.batch_sizes, given.keys)
+            grad_values = outer_products(made[2], grad_contexts, ctx.batch_sizes, given.values)
         return grad_inputs, grad_initial, grad_keys, grad_values, None, *grads, None, None
 
 
@@ -324,15 +324,15 @@ def recorded_attentive_gru(
     initial: Tensor,
     memory: Memory,
     weights: AttentiveGRUWeights,
-    counts: Sequence[int],
+    batch_sizes: Sequence[int],
     products: torch.dtype,
     parts: Parts = PACKED,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """:func:`packed_attentive_gru` in CUDA graphs, for as many sources as targets."""
-    around = rectangle(tuple(counts), initial.size(0), inputs.device)
+    around = rectangle(tuple(batch_sizes), initial.size(0), inputs.device)
     width = rounded(memory.keys.size(1), least=4)
     given = around.spread(inputs), around.extend(initial), _extended(memory, around.sentences, width), weights
-    made = packed_attentive_gru(*given, around.counts, products, parts, replayed)
+    made = packed_attentive_gru(*given, around.batch_sizes, products, parts, replayed)
     states, contexts, attention = map(around.gather, made)
     return states, contexts, attention[:, : memory.keys.size(1)]
 

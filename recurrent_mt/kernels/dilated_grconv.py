@@ -67,7 +67,7 @@ class DilatedGRConvOutput(NamedTuple):
         nodes: (N, H) the highest node that ends at each word: it has merged all words up to there, or the last
             2^height.
         sums: (N, H) the sum of all nodes that end at each word, its leaf among them, each counted once.
-        summaries: (``counts[0]``, H) in packed order: the highest node of each sentence's last word: its
+        summaries: (``batch_sizes[0]``, H) in packed order: the highest node of each sentence's last word: its
             root, if the height allows one.
         gates: (M, 3) [new, left, right] of every node, level by level, and within a level packed like the words that
             have one: on level t, those with at least 2^(t−1) before them. They carry no gradient.
@@ -83,7 +83,7 @@ def dilated_grconv(
     leaves: Tensor,
     weights: DilatedGRConvWeights,
     *,
-    counts: Sequence[int],
+    batch_sizes: Sequence[int],
     height: int = 0,
 ) -> DilatedGRConvOutput:
     """Merges spans that end at the same word with those before them, level by level, until all words are merged.
@@ -103,7 +103,7 @@ def dilated_grconv(
     Args:
         leaves: (N, H) packed rows.
         weights: of all levels.
-        counts: sentences running at each position, as in :class:`~recurrent_mt.kernels.packing.Packing`.
+        batch_sizes: as in :class:`~recurrent_mt.kernels.packing.Packing`.
         height: K, the last level, so that the highest node at word j has merged the last 2^K words up to it, for a cost
             of K nodes a word at most; 0: the level that has merged all words.
 
@@ -114,14 +114,14 @@ def dilated_grconv(
     weights.check(leaves.size(1))
     if height < 0:
         raise ValueError(f"the height of a dilated_grconv must be 0 (all words merged) or more, not {height}")
-    if leaves.size(0) != sum(counts):
-        raise ValueError(f"{sum(counts)} leaves are expected, but there are {leaves.size(0)}")
-    if not counts:
+    if leaves.size(0) != sum(batch_sizes):
+        raise ValueError(f"{sum(batch_sizes)} leaves are expected, but there are {leaves.size(0)}")
+    if not batch_sizes:
         nothing = leaves.new_zeros(0, leaves.size(1))
         return DilatedGRConvOutput(nothing, nothing, nothing, leaves.new_zeros(0, 3))
     call = DILATED_GRCONV.call(weights.left)
     with call.outside_autocast:
-        return call.run(leaves.to(call.states), weights, tuple(counts), height, call.products)
+        return call.run(leaves.to(call.states), weights, tuple(batch_sizes), height, call.products)
 
 
 def own_set(level: int, sets: int) -> int:
@@ -129,19 +129,19 @@ def own_set(level: int, sets: int) -> int:
     return min(level, sets) - 1
 
 
-def count_levels(counts: Sequence[int], height: int) -> int:
+def count_levels(batch_sizes: Sequence[int], height: int) -> int:
     """⌈log₂ n⌉ for the longest sentence of a batch, of n words, but at most the height, if that is not 0."""
-    levels = (len(counts) - 1).bit_length() if counts else 0
+    levels = (len(batch_sizes) - 1).bit_length() if batch_sizes else 0
     return min(levels, height) if height else levels
 
 
 def reference_dilated_grconv(
-    leaves: Tensor, weights: DilatedGRConvWeights, counts: Sequence[int], height: int, products: torch.dtype
+    leaves: Tensor, weights: DilatedGRConvWeights, batch_sizes: Sequence[int], height: int, products: torch.dtype
 ) -> DilatedGRConvOutput:
     """Computes :func:`dilated_grconv` as a loop over sentences and levels."""
-    positions = leaves.split(list(counts))
+    positions = leaves.split(list(batch_sizes))
     nodes, sums, gates, summaries = {}, {}, {}, []
-    for sentence in range(counts[0]):
+    for sentence in range(batch_sizes[0]):
         h = torch.stack([rows[sentence] for rows in positions if rows.size(0) > sentence])  # (n, H)
         total, level, distance = h, 1, 1
         while distance < h.size(0) and level <= (height or level):
@@ -166,7 +166,7 @@ def reference_dilated_grconv(
 def packed_dilated_grconv(
     leaves: Tensor,
     weights: DilatedGRConvWeights,
-    counts: Sequence[int],
+    batch_sizes: Sequence[int],
     height: int,
     products: torch.dtype,
     level: type[Level] = PackedLevel,
@@ -175,17 +175,17 @@ def packed_dilated_grconv(
 
     ``level`` is how one level is computed.
     """
-    plan = _Plan(tuple(counts), count_levels(counts, height), level)
+    plan = _Plan(tuple(batch_sizes), count_levels(batch_sizes, height), level)
     nodes, sums, gates = _PackedDilatedGRConv.apply(leaves, *stacked(weights.to(products), plan.levels), plan)
-    return DilatedGRConvOutput(nodes, sums, nodes.index_select(0, last_rows(counts, nodes.device)), gates)
+    return DilatedGRConvOutput(nodes, sums, nodes.index_select(0, last_rows(batch_sizes, nodes.device)), gates)
 
 
-def last_rows(counts: Sequence[int], device: torch.device) -> Tensor:
+def last_rows(batch_sizes: Sequence[int], device: torch.device) -> Tensor:
     """The packed row of each sentence's last word, in packed order."""
-    ending = torch.tensor([*counts, 0])
-    lengths = (ending[:-1, None] > torch.arange(counts[0])).sum(dim=0)
+    ending = torch.tensor([*batch_sizes, 0])
+    lengths = (ending[:-1, None] > torch.arange(batch_sizes[0])).sum(dim=0)
     before = ending.cumsum(0) - ending
-    return (before[lengths - 1] + torch.arange(counts[0])).to(device)
+    return (before[lengths - 1] + torch.arange(batch_sizes[0])).to(device)
 
 
 def stacked(weights: DilatedGRConvWeights, levels: int) -> tuple[Tensor, Tensor]:
@@ -202,8 +202,8 @@ class Dilation(PyramidLayout):
     The words that have as many before them come last in packed order, and no node changes for the others.
     """
 
-    def __init__(self, counts: Sequence[int], device: torch.device) -> None:
-        super().__init__(counts, device)
+    def __init__(self, batch_sizes: Sequence[int], device: torch.device) -> None:
+        super().__init__(batch_sizes, device)
         self._left_of: dict[int, Tensor] = {}
         self._parents_of: dict[int, Tensor] = {}
 
@@ -222,7 +222,7 @@ class Dilation(PyramidLayout):
     def left_leaves(self, level: int) -> tuple[Tensor, int]:
         """The left children as rows, and nothing to subtract."""
         if level not in self._left_of:
-            self._left_of[level] = rows_but_last(self.counts, 1 << level - 1, self._left.device)
+            self._left_of[level] = rows_but_last(self.batch_sizes, 1 << level - 1, self._left.device)
         return self._left_of[level], 0
 
     def parents(self, level: int) -> tuple[Tensor, int]:
@@ -235,13 +235,13 @@ class Dilation(PyramidLayout):
 
 
 @functools.lru_cache(maxsize=2)  # both directions have the same, and so has the backward pass
-def dilation(counts: tuple[int, ...], device: torch.device) -> Dilation:
+def dilation(batch_sizes: tuple[int, ...], device: torch.device) -> Dilation:
     """Where the nodes of a batch are."""
-    return Dilation(counts, device)
+    return Dilation(batch_sizes, device)
 
 
 class _Plan(NamedTuple):
-    counts: tuple[int, ...]
+    batch_sizes: tuple[int, ...]
     levels: int
     level: type[Level]
 
@@ -249,7 +249,7 @@ class _Plan(NamedTuple):
 class _PackedDilatedGRConv(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, leaves: Tensor, both: Tensor, bias: Tensor, plan: _Plan) -> tuple[Tensor, Tensor, Tensor]:
-        layout = dilation(plan.counts, leaves.device)
+        layout = dilation(plan.batch_sizes, leaves.device)
         nodes, sums, kept, shown = leaves, leaves.clone(), [], [leaves.new_zeros(0, 3)]
         for number in range(1, plan.levels + 1):
             weights = plan.level.prepare(_weights_of(number, both, bias))
@@ -293,13 +293,13 @@ def _weights_of(level: int, both: Tensor, bias: Tensor) -> LevelWeights:
 def native_dilated_grconv(
     leaves: Tensor,
     weights: DilatedGRConvWeights,
-    counts: Sequence[int],
+    batch_sizes: Sequence[int],
     height: int,
     products: torch.dtype,
 ) -> DilatedGRConvOutput:
     """Computes :func:`dilated_grconv` in C++, ``native/dilated_grconv.cpp``."""
-    given = tuple(counts), height, products
-    both, bias = stacked(weights, count_levels(counts, height))
+    given = tuple(batch_sizes), height, products
+    both, bias = stacked(weights, count_levels(batch_sizes, height))
     return DilatedGRConvOutput(*_NativeDilatedGRConv.apply(leaves, both, bias, *given))
 
 

@@ -50,9 +50,9 @@ def replayed(function: Callable[..., Tensors], tensors: Tensors, *constants: Has
     return _recorder(device.index, torch.cuda.current_stream(device).cuda_stream)(function, tensors, constants)
 
 
-def is_worthwhile(like: Tensor, counts: Sequence[int]) -> bool:
-    """Whether a recurrence over these counts on this tensor's device is to be :func:`replayed`."""
-    long = len(counts) >= FEWEST_POSITIONS
+def is_worthwhile(like: Tensor, batch_sizes: Sequence[int]) -> bool:
+    """Whether a recurrence over these batch_sizes on this tensor's device is to be :func:`replayed`."""
+    long = len(batch_sizes) >= FEWEST_POSITIONS
     return long and like.device.type == "cuda" and not torch.cuda.is_current_stream_capturing()
 
 
@@ -161,7 +161,7 @@ class Rectangle(NamedTuple):
     rows: Tensor
 
     @property
-    def counts(self) -> tuple[int, ...]:
+    def batch_sizes(self) -> tuple[int, ...]:
         """What :class:`~recurrent_mt.kernels.packing.Packing` would have for it."""
         return (self.sentences,) * self.positions
 
@@ -179,11 +179,11 @@ class Rectangle(NamedTuple):
 
 
 @functools.lru_cache(maxsize=8)  # both directions of an encoder and all layers have the same
-def rectangle(counts: tuple[int, ...], sentences: int, device: torch.device) -> Rectangle:
+def rectangle(batch_sizes: tuple[int, ...], sentences: int, device: torch.device) -> Rectangle:
     """The rectangle around a packed batch of so many sentences."""
-    columns, positions = rounded(sentences, least=8), rounded(len(counts), least=4)
+    columns, positions = rounded(sentences, least=8), rounded(len(batch_sizes), least=4)
     with torch.inference_mode(False):  # training may read it, too
-        inside = torch.arange(columns) < torch.tensor(counts)[:, None]
+        inside = torch.arange(columns) < torch.tensor(batch_sizes)[:, None]
         return Rectangle(columns, positions, inside.flatten().nonzero().squeeze(1).to(device))
 
 

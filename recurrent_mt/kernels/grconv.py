@@ -84,8 +84,8 @@ class GRConvOutput(NamedTuple):
     Nodes are stored level by level, and within a level packed like the leaves of sentences that are that much shorter.
 
     Attributes:
-        summaries: (``counts[0]``, H) in packed order: the roots, or, if the height is bounded, the mean of a sentence's
-            nodes on its highest level.
+        summaries: (``batch_sizes[0]``, H) in packed order: the roots, or, if the height is bounded, the mean of a
+            sentence's nodes on its highest level.
         gates: (nodes, 3) [new, left, right] of every node. They carry no gradient.
         nodes: (M, H) the nodes of levels 1 to ``annotation_height``.
     """
@@ -99,7 +99,7 @@ def grconv(
     leaves: Tensor,
     weights: GRConvWeights,
     *,
-    counts: Sequence[int],
+    batch_sizes: Sequence[int],
     activation: str = "tanh",
     height: int = 0,
     annotation_height: int = 0,
@@ -117,7 +117,7 @@ def grconv(
     Args:
         leaves: (N, H) packed rows.
         weights: shared by all levels.
-        counts: sentences running at each position, as in :class:`~recurrent_mt.kernels.packing.Packing`.
+        batch_sizes: as in :class:`~recurrent_mt.kernels.packing.Packing`.
         activation: φ, one of :data:`ACTIVATIONS`.
         height: the last level that is computed; 0: up to the root.
         annotation_height: the last level whose nodes are returned; 0: none are.
@@ -130,26 +130,26 @@ def grconv(
     weights.check(size)
     if activation not in ACTIVATIONS:
         raise ValueError(f"grconv has no activation {activation!r}; it has: {', '.join(ACTIVATIONS)}")
-    if leaves.size(0) != sum(counts):
-        raise ValueError(f"{sum(counts)} leaves are expected, but there are {leaves.size(0)}")
+    if leaves.size(0) != sum(batch_sizes):
+        raise ValueError(f"{sum(batch_sizes)} leaves are expected, but there are {leaves.size(0)}")
     levels = Levels(height, annotation_height)
     levels.check()
-    if not counts:
+    if not batch_sizes:
         nothing = leaves.new_zeros(0, size)
         return GRConvOutput(nothing, leaves.new_zeros(0, 3), nothing)
     call = GRCONV.call(weights.left)
     with call.outside_autocast:
-        return call.run(leaves.to(call.states), weights.to(call.products), counts, activation, levels)
+        return call.run(leaves.to(call.states), weights.to(call.products), batch_sizes, activation, levels)
 
 
 def reference_grconv(
-    leaves: Tensor, weights: GRConvWeights, counts: Sequence[int], activation: str, levels: Levels
+    leaves: Tensor, weights: GRConvWeights, batch_sizes: Sequence[int], activation: str, levels: Levels
 ) -> GRConvOutput:
     """Computes :func:`grconv` as a loop over sentences and levels, in the letters of Cho et al. (2014b)."""
     phi, height = PHI[activation], levels.height
-    positions = leaves.split(list(counts))
+    positions = leaves.split(list(batch_sizes))
     summaries, gates, nodes = [], {}, {}
-    for sentence in range(counts[0]):
+    for sentence in range(batch_sizes[0]):
         h = torch.stack([rows[sentence] for rows in positions if rows.size(0) > sentence])  # (n, H)
         root = h.size(0) - 1
         for level in range(1, (min(height, root) if height else root) + 1):
@@ -184,7 +184,7 @@ def in_packed_order(rows: Mapping[Any, Tensor], empty: Tensor) -> Tensor:
 def packed_grconv(
     leaves: Tensor,
     weights: GRConvWeights,
-    counts: Sequence[int],
+    batch_sizes: Sequence[int],
     activation: str,
     levels: Levels,
     level: type[Level] = PackedLevel,
@@ -193,15 +193,15 @@ def packed_grconv(
 
     ``level`` is how one level is computed.
     """
-    top = min(levels.height or len(counts), len(counts) - 1)
+    top = min(levels.height or len(batch_sizes), len(batch_sizes) - 1)
     both = torch.cat([weights.left, weights.gate_left, weights.right, weights.gate_right])
     bias = torch.cat([weights.bias, weights.gate_bias])
     plan = _Plan(
-        tuple(counts),
+        tuple(batch_sizes),
         activation,
         top,
         returned=min(levels.annotation_height, top),
-        spacing=_spacing(counts, top, leaves),
+        spacing=_spacing(batch_sizes, top, leaves),
         # Asked here, as within a Function gradients are always off.
         differentiable=torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (leaves, both, bias)),
         level=level,
@@ -213,10 +213,10 @@ KEPT_BYTES = 1 << 24
 """How much may be kept of nodes that could be merged again: merging all of them again takes a twelfth of the time."""
 
 
-def _spacing(counts: Sequence[int], top: int, leaves: Tensor) -> int:
+def _spacing(batch_sizes: Sequence[int], top: int, leaves: Tensor) -> int:
     """The smallest spacing of levels whose nodes are kept that respects :data:`KEPT_BYTES`, at most √L."""
     most = isqrt(max(1, top))
-    nodes = [0, *(sum(counts[level:]) for level in range(1, top))]
+    nodes = [0, *(sum(batch_sizes[level:]) for level in range(1, top))]
     bytes_a_node = leaves.size(1) * leaves.element_size()
     return next((step for step in range(1, most) if sum(nodes[::step]) * bytes_a_node <= KEPT_BYTES), most)
 
@@ -225,7 +225,7 @@ class _Plan(NamedTuple):
     """What to compute and keep.
 
     Attributes:
-        counts: as in :class:`~recurrent_mt.kernels.packing.Packing`.
+        batch_sizes: as in :class:`~recurrent_mt.kernels.packing.Packing`.
         activation: the candidates' activation.
         top: the last level.
         returned: the last level whose nodes are returned.
@@ -234,7 +234,7 @@ class _Plan(NamedTuple):
         level: how one level is computed.
     """
 
-    counts: tuple[int, ...]
+    batch_sizes: tuple[int, ...]
     activation: str
     top: int
     returned: int
@@ -247,36 +247,40 @@ class _Plan(NamedTuple):
         return range(0, max(1, self.top) if self.differentiable else 0, self.spacing)
 
 
-def _nodes_of_sentences(counts: Sequence[int], like: Tensor) -> Tensor:
-    """How many rows each sentence has: (``counts[0]``, 1)."""
-    running = torch.tensor(counts)[:, None] > torch.arange(counts[0])
+def _nodes_of_sentences(batch_sizes: Sequence[int], like: Tensor) -> Tensor:
+    """How many rows each sentence has: (``batch_sizes[0]``, 1)."""
+    running = torch.tensor(batch_sizes)[:, None] > torch.arange(batch_sizes[0])
     return running.sum(dim=0).to(like).unsqueeze(1)
 
 
-def _means(nodes: Tensor, counts: Sequence[int]) -> Tensor:
+def _means(nodes: Tensor, batch_sizes: Sequence[int]) -> Tensor:
     """The mean of each sentence's nodes on one level; they are summed in the order of their positions."""
-    if len(counts) == 1:
+    if len(batch_sizes) == 1:
         return nodes
-    means = nodes[: counts[0]].clone()
-    for rows in nodes[counts[0] :].split(list(counts[1:])):
+    means = nodes[: batch_sizes[0]].clone()
+    for rows in nodes[batch_sizes[0] :].split(list(batch_sizes[1:])):
         means[: rows.size(0)] += rows
-    return means.div_(_nodes_of_sentences(counts, nodes))
+    return means.div_(_nodes_of_sentences(batch_sizes, nodes))
 
 
-def _means_gradient(grad: Tensor, counts: Sequence[int]) -> Tensor:
-    share = grad / _nodes_of_sentences(counts, grad)
-    return torch.cat([share[:count] for count in counts])
+def _means_gradient(grad: Tensor, batch_sizes: Sequence[int]) -> Tensor:
+    share = grad / _nodes_of_sentences(batch_sizes, grad)
+    return torch.cat([share[:count] for count in batch_sizes])
 
 
 class _GRConv(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, leaves: Tensor, both: Tensor, bias: Tensor, plan: _Plan) -> tuple[Tensor, Tensor, Tensor]:
-        counts, nodes, pyramid = plan.counts, leaves, PyramidLayout(plan.counts, leaves.device, plan.activation)
+        batch_sizes, nodes, pyramid = (
+            plan.batch_sizes,
+            leaves,
+            PyramidLayout(plan.batch_sizes, leaves.device, plan.activation),
+        )
         weights = plan.level.prepare(LevelWeights(both, bias))
-        summaries = leaves.new_empty(counts[0], leaves.size(1))
+        summaries = leaves.new_empty(batch_sizes[0], leaves.size(1))
         kept, candidates, gates, returned = [leaves], [], [], []
         for level in range(1, plan.top + 1):
-            summaries[counts[level] : counts[level - 1]] = nodes[counts[level] : counts[level - 1]]
+            summaries[batch_sizes[level] : batch_sizes[level - 1]] = nodes[batch_sizes[level] : batch_sizes[level - 1]]
             candidate, w, nodes = plan.level(pyramid, level, nodes).grow(weights)
             gates.append(w)
             if plan.differentiable:
@@ -285,7 +289,7 @@ class _GRConv(torch.autograd.Function):
                 kept.append(nodes)
             if level <= plan.returned:
                 returned.append(nodes)
-        summaries[: counts[plan.top]] = _means(nodes, counts[plan.top :])
+        summaries[: batch_sizes[plan.top]] = _means(nodes, batch_sizes[plan.top :])
         ctx.save_for_backward(both, bias, *kept, *candidates, *(gates if plan.differentiable else []))
         ctx.plan, ctx.pyramid = plan, pyramid
         all_gates = torch.cat(gates) if gates else leaves.new_zeros(0, 3)
@@ -300,15 +304,17 @@ class _GRConv(torch.autograd.Function):
         both, bias, *saved = ctx.saved_tensors
         plan, pyramid = ctx.plan, ctx.pyramid
         weights = plan.level.prepare(LevelWeights(both, bias))
-        counts, top = plan.counts, plan.top
+        batch_sizes, top = plan.batch_sizes, plan.top
         sums = plan.level.zero_sums(weights)
         grad_levels = grad_returned.split([pyramid.size(level) for level in range(1, plan.returned + 1)])
-        grad = _means_gradient(grad_summaries[: counts[top]], counts[top:])
+        grad = _means_gradient(grad_summaries[: batch_sizes[top]], batch_sizes[top:])
         for number, level, candidate, w in _levels_downward(plan, pyramid, weights, saved):
             if number <= plan.returned:
                 grad += grad_levels[number - 1]
             grad = level.backward(grad, candidate, w, weights=weights, sums=sums)
-            grad[counts[number] : counts[number - 1]] += grad_summaries[counts[number] : counts[number - 1]]
+            grad[batch_sizes[number] : batch_sizes[number - 1]] += grad_summaries[
+                batch_sizes[number] : batch_sizes[number - 1]
+            ]
         return grad, *(total.to(weight.dtype) for total, weight in zip(sums, weights)), None
 
 
@@ -333,10 +339,10 @@ def _levels_downward(
 
 
 def native_grconv(
-    leaves: Tensor, weights: GRConvWeights, counts: Sequence[int], activation: str, levels: Levels
+    leaves: Tensor, weights: GRConvWeights, batch_sizes: Sequence[int], activation: str, levels: Levels
 ) -> GRConvOutput:
     """Computes :func:`grconv` with each level in C++, ``native/grconv.cpp``."""
-    return packed_grconv(leaves.contiguous(), weights, counts, activation, levels, NativeLevel)
+    return packed_grconv(leaves.contiguous(), weights, batch_sizes, activation, levels, NativeLevel)
 
 
 class NativeWeights(LevelWeights):

@@ -54,16 +54,16 @@ class PyramidLayout:
     """Where the nodes of a packed batch are: each level is packed like the leaves of sentences so much shorter.
 
     Args:
-        counts: as in :class:`~recurrent_mt.kernels.packing.Packing`.
+        batch_sizes: as in :class:`~recurrent_mt.kernels.packing.Packing`.
         device: of the nodes.
         activation: of their candidates.
     """
 
-    def __init__(self, counts: Sequence[int], device: torch.device, activation: str = "tanh") -> None:
-        self.counts = counts
+    def __init__(self, batch_sizes: Sequence[int], device: torch.device, activation: str = "tanh") -> None:
+        self.batch_sizes = batch_sizes
         self.is_tanh = activation == "tanh"
-        self._before = [0, *accumulate(counts)]  # leaves before each position
-        self._left = rows_but_last(counts, 1, device)
+        self._before = [0, *accumulate(batch_sizes)]  # leaves before each position
+        self._left = rows_but_last(batch_sizes, 1, device)
         self._parents: Tensor | None = None
 
     def size(self, level: int) -> int:
@@ -76,7 +76,7 @@ class PyramidLayout:
 
     def first(self, level: int) -> int:
         """How many of the nodes below come before the first right child: node n has row n + ``first`` as its own."""
-        return self.counts[level - 1]
+        return self.batch_sizes[level - 1]
 
     def left(self, level: int) -> Tensor:
         """The rows of the level below that are left children: all except each sentence's last."""
@@ -85,7 +85,7 @@ class PyramidLayout:
 
     def left_leaves(self, level: int) -> tuple[Tensor, int]:
         """The left children as rows of leaves, and what to subtract to make them rows of the level below."""
-        return self._left[self._before[level] - self.counts[0] :], self._before[level - 1]
+        return self._left[self._before[level] - self.batch_sizes[0] :], self._before[level - 1]
 
     def parents(self, level: int) -> tuple[Tensor, int]:
         """For each node below a level, the node whose left child it is, negative for each sentence's last.
@@ -100,7 +100,7 @@ class PyramidLayout:
             parents = self._left.new_full((self._before[-1],), -1)
             nodes = torch.arange(self._left.numel(), device=parents.device)
             self._parents = parents.index_copy_(0, self._left, nodes)
-        return self._parents[self._before[level - 1] :], self._before[level] - self.counts[0]
+        return self._parents[self._before[level - 1] :], self._before[level] - self.batch_sizes[0]
 
     def children(self, level: int, below: Tensor) -> Children:
         """The children of a level's nodes, from the nodes ``below`` it.

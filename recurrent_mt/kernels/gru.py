@@ -21,7 +21,7 @@ def gru(
     gate_weight: Tensor | Matrix,
     candidate_weight: Tensor | Matrix,
     *,
-    counts: Sequence[int],
+    batch_sizes: Sequence[int],
 ) -> Tensor:
     """Runs a GRU over packed rows.
 
@@ -37,7 +37,7 @@ def gru(
         initial: (B, H) the first states, in packed order.
         gate_weight: (2H, H) U_r above U_z, whole or a product of two matrices.
         candidate_weight: (H, H) U, the same way.
-        counts: sentences running at each position, as in :class:`~recurrent_mt.kernels.packing.Packing`.
+        batch_sizes: as in :class:`~recurrent_mt.kernels.packing.Packing`.
 
     Returns:
         (N, H) the states, in the weights' dtype; see :class:`recurrent_mt.kernels.dispatch.Call`.
@@ -48,16 +48,16 @@ def gru(
     size = initial.size(1)
     gate = check_shape("gates' recurrent", gate_weight, (2 * size, size))
     candidate = check_shape("candidate's recurrent", candidate_weight, (size, size))
-    if inputs.shape != (sum(counts), 3 * size):
-        raise ValueError(f"inputs must be {(sum(counts), 3 * size)}, not {tuple(inputs.shape)}")
-    if not counts:
+    if inputs.shape != (sum(batch_sizes), 3 * size):
+        raise ValueError(f"inputs must be {(sum(batch_sizes), 3 * size)}, not {tuple(inputs.shape)}")
+    if not batch_sizes:
         return inputs.new_zeros(0, size)
-    if counts[0] > initial.size(0):
-        raise ValueError(f"{counts[0]} sentences start, but there are {initial.size(0)} initial states")
+    if batch_sizes[0] > initial.size(0):
+        raise ValueError(f"{batch_sizes[0]} sentences start, but there are {initial.size(0)} initial states")
     call = GRU.call(gate.left)
     with call.outside_autocast:
         inputs, initial = inputs.to(call.states), initial.to(call.states)
-        return call.run(inputs, initial, gate, candidate, tuple(counts), call.products)
+        return call.run(inputs, initial, gate, candidate, tuple(batch_sizes), call.products)
 
 
 def reference_gru(
@@ -65,13 +65,13 @@ def reference_gru(
     initial: Tensor,
     gate: Matrix,
     candidate: Matrix,
-    counts: Sequence[int],
+    batch_sizes: Sequence[int],
     products: torch.dtype,
 ) -> Tensor:
     """Computes :func:`gru` as a loop over the equations."""
     U_rz, U = gate.whole(), candidate.whole()
     size, h, states = U.size(0), initial, []
-    for x in inputs.split(list(counts)):
+    for x in inputs.split(list(batch_sizes)):
         h = h[: x.size(0)]
         x_rz, x_candidate = x[:, : 2 * size], x[:, 2 * size :]
         r, z = torch.sigmoid(x_rz + h @ U_rz.t()).chunk(2, dim=1)
@@ -119,7 +119,7 @@ def packed_gru(
     initial: Tensor,
     gate: Matrix,
     candidate: Matrix,
-    counts: Sequence[int],
+    batch_sizes: Sequence[int],
     products: torch.dtype,
     elementwise: Elementwise = EAGER,
     run: Run = directly,
@@ -129,7 +129,7 @@ def packed_gru(
     ``elementwise`` is what happens between the matrix products, and ``run`` calls what loops over the steps.
     """
     return _PackedGRU.apply(
-        inputs, initial, *gate.to(products), *candidate.to(products), tuple(counts), elementwise, run
+        inputs, initial, *gate.to(products), *candidate.to(products), tuple(batch_sizes), elementwise, run
     )
 
 
@@ -200,16 +200,16 @@ class StateGradients:
     Args:
         grad_states: (N, H) packed, those that reach the states from outside the recurrence.
         initial: (B, H) the first states.
-        counts: as in :class:`~recurrent_mt.kernels.packing.Packing`.
+        batch_sizes: as in :class:`~recurrent_mt.kernels.packing.Packing`.
 
     Attributes:
         initial: (B, H) those of the first states.
         after: for each step, those of its states (n, H), complete once all later steps have been added.
     """
 
-    def __init__(self, grad_states: Tensor, initial: Tensor, counts: Sequence[int]) -> None:
+    def __init__(self, grad_states: Tensor, initial: Tensor, batch_sizes: Sequence[int]) -> None:
         self.initial = torch.zeros_like(initial)
-        self.after = grad_states.clone().split(list(counts))
+        self.after = grad_states.clone().split(list(batch_sizes))
 
     def add(self, position: int, grad: Tensor) -> None:
         """Adds the gradient (n, H) of what entered the step at ``position``."""
@@ -227,20 +227,20 @@ class _PackedGRU(torch.autograd.Function):
         gate_right: Tensor | None,
         candidate_left: Tensor,
         candidate_right: Tensor | None,
-        counts: tuple[int, ...],
+        batch_sizes: tuple[int, ...],
         elementwise: Elementwise,
         run: Run,
     ) -> Tensor:
         weights = gate_left, gate_right, candidate_left, candidate_right
-        states, gates, candidates, reset_previous = run(_forward, (inputs, initial, *weights), counts, elementwise)
+        states, gates, candidates, reset_previous = run(_forward, (inputs, initial, *weights), batch_sizes, elementwise)
         ctx.save_for_backward(initial, *weights, states, gates, candidates, reset_previous)
-        ctx.counts, ctx.elementwise, ctx.run = counts, elementwise, run
+        ctx.batch_sizes, ctx.elementwise, ctx.run = batch_sizes, elementwise, run
         return states
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_states: Tensor) -> tuple[Tensor | None, ...]:
-        grads = ctx.run(_backward, (grad_states, *ctx.saved_tensors), ctx.counts, ctx.elementwise)
+        grads = ctx.run(_backward, (grad_states, *ctx.saved_tensors), ctx.batch_sizes, ctx.elementwise)
         return *grads, None, None, None
 
 
@@ -251,14 +251,14 @@ def _forward(
     gate_right: Tensor | None,
     candidate_left: Tensor,
     candidate_right: Tensor | None,
-    counts: tuple[int, ...],
+    batch_sizes: tuple[int, ...],
     elementwise: Elementwise,
 ) -> tuple[Tensor, ...]:
     """The states (N, H), and what the backward pass needs besides them: gates, candidates, and r ⊙ h."""
-    gate_weight = Matrix(gate_left, gate_right).for_steps(len(counts))
-    candidate_weight = Matrix(candidate_left, candidate_right).for_steps(len(counts))
+    gate_weight = Matrix(gate_left, gate_right).for_steps(len(batch_sizes))
+    candidate_weight = Matrix(candidate_left, candidate_right).for_steps(len(batch_sizes))
     state, made = initial, []
-    for x in inputs.split(counts):
+    for x in inputs.split(batch_sizes):
         made.append(step(x, state[: x.size(0)], gate_weight, candidate_weight, elementwise))
         state = made[-1][0]
     return tuple(map(joined, zip(*made)))
@@ -275,17 +275,17 @@ def _backward(  # noqa: PLR0913 (so do graphs)
     gates: Tensor,
     candidates: Tensor,
     reset_previous: Tensor,
-    counts: tuple[int, ...],
+    batch_sizes: tuple[int, ...],
     elementwise: Elementwise,
 ) -> tuple[Tensor | None, ...]:
     """The gradients of the tensors that :func:`_forward` was given."""
     gate_weight, candidate_weight = Matrix(gate_left, gate_right), Matrix(candidate_left, candidate_right)
     size = states.size(1)
-    previous = previous_rows(states, initial, counts)
-    grads = StateGradients(grad_states, initial, counts)
+    previous = previous_rows(states, initial, batch_sizes)
+    grads = StateGradients(grad_states, initial, batch_sizes)
     grad_inputs = grad_states.new_empty(states.size(0), 3 * size)
     stop = states.size(0)
-    for position, count in reversed(list(enumerate(counts))):
+    for position, count in reversed(list(enumerate(batch_sizes))):
         rows = slice(stop - count, stop)
         stop -= count
         grad_inputs[rows], grad_previous = step_backward(
@@ -311,11 +311,11 @@ def native_gru(
     initial: Tensor,
     gate: Matrix,
     candidate: Matrix,
-    counts: Sequence[int],
+    batch_sizes: Sequence[int],
     products: torch.dtype,
 ) -> Tensor:
     """Computes :func:`gru` in C++, ``native/gru.cpp``, which narrows the weights while it copies them."""
-    return _NativeGRU.apply(inputs, initial[: counts[0]], *gate, *candidate, products, tuple(counts))
+    return _NativeGRU.apply(inputs, initial[: batch_sizes[0]], *gate, *candidate, products, tuple(batch_sizes))
 
 
 class _NativeGRU(torch.autograd.Function):
@@ -329,12 +329,12 @@ class _NativeGRU(torch.autograd.Function):
         candidate_left: Tensor,
         candidate_right: Tensor | None,
         products: torch.dtype,
-        counts: tuple[int, ...],
+        batch_sizes: tuple[int, ...],
     ) -> Tensor:
         given = initial, gate_left, gate_right, candidate_left, candidate_right
-        states, gates, candidates = torch.ops.recurrent_mt.gru(inputs, *given, products, counts)
+        states, gates, candidates = torch.ops.recurrent_mt.gru(inputs, *given, products, batch_sizes)
         ctx.save_for_backward(*given, states, gates, candidates)
-        ctx.products, ctx.counts = products, counts
+        ctx.products, ctx.batch_sizes = products, batch_sizes
         return states
 
     @staticmethod
@@ -343,7 +343,7 @@ class _NativeGRU(torch.autograd.Function):
         *given, states, gates, candidates = ctx.saved_tensors
         with torch.autocast("cpu", enabled=False):
             grads = torch.ops.recurrent_mt.gru_backward(
-                grad_states, *given, ctx.products, ctx.counts, states, gates, candidates
+                grad_states, *given, ctx.products, ctx.batch_sizes, states, gates, candidates
             )
         return *grads, None, None
 
@@ -353,13 +353,13 @@ def recorded_gru(
     initial: Tensor,
     gate: Matrix,
     candidate: Matrix,
-    counts: Sequence[int],
+    batch_sizes: Sequence[int],
     products: torch.dtype,
     elementwise: Elementwise = EAGER,
 ) -> Tensor:
     """:func:`packed_gru` in CUDA graphs."""
-    around = rectangle(tuple(counts), initial.size(0), inputs.device)
-    given = around.spread(inputs), around.extend(initial), gate, candidate, around.counts
+    around = rectangle(tuple(batch_sizes), initial.size(0), inputs.device)
+    given = around.spread(inputs), around.extend(initial), gate, candidate, around.batch_sizes
     return around.gather(packed_gru(*given, products, elementwise, replayed))
 
 

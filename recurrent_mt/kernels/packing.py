@@ -11,15 +11,15 @@ from torch import Tensor
 
 
 class Packing(NamedTuple):
-    """The plan of a packed batch.
+    """The plan of a packed batch, with PyTorch's names (``torch.nn.utils.rnn.PackedSequence``) where it has them.
 
     Packed rows are ordered by position, and within a position by sentence, longest sentence first. The sentences still
     running at a position are therefore always the first ones, and a recurrence needs no masks.
 
     Attributes:
-        counts: for each position, the number of sentences longer than it; never increasing. ``sum(counts) == N``.
-        order: (B,) the sentences, longest first: their packed order.
-        rank: (B,) the inverse of ``order``.
+        batch_sizes: for each position, the number of sentences longer than it; never increasing, with the sum N.
+        sorted_indices: (B,) the sentences, longest first: their packed order.
+        unsorted_indices: (B,) the inverse of ``sorted_indices``.
         is_sorted: whether the batch already is in packed order.
         sentence: (N,) for each packed row, its sentence, as a place in packed order.
         rows: (N,) for each packed row, its place in a padded batch flattened to (B * S, …).
@@ -28,9 +28,9 @@ class Packing(NamedTuple):
         width: S, the length of the padded batch.
     """
 
-    counts: tuple[int, ...]
-    order: Tensor
-    rank: Tensor
+    batch_sizes: tuple[int, ...]
+    sorted_indices: Tensor
+    unsorted_indices: Tensor
     is_sorted: bool
     sentence: Tensor
     rows: Tensor
@@ -44,7 +44,7 @@ class Packing(NamedTuple):
 
     def unpack(self, packed: Tensor) -> Tensor:
         """The inverse of :meth:`pack`, with zeros on padding: (N, …) → (B, S, …)."""
-        batch = self.order.numel()
+        batch = self.sorted_indices.numel()
         padded = packed.new_zeros(batch * self.width, *packed.shape[1:]).index_copy(0, self.rows, packed)
         return padded.unflatten(0, (batch, self.width))
 
@@ -62,11 +62,11 @@ class Packing(NamedTuple):
 
     def sort(self, sentences: Tensor) -> Tensor:
         """Puts one row per sentence, (B, …), into packed order."""
-        return sentences if self.is_sorted else sentences.index_select(0, self.order)
+        return sentences if self.is_sorted else sentences.index_select(0, self.sorted_indices)
 
     def unsort(self, sentences: Tensor) -> Tensor:
         """Undoes :meth:`sort`."""
-        return sentences if self.is_sorted else sentences.index_select(0, self.rank)
+        return sentences if self.is_sorted else sentences.index_select(0, self.unsorted_indices)
 
     def last(self, packed: Tensor, initial: Tensor) -> Tensor:
         """Each sentence's last packed row, or its row of ``initial`` if the sentence is empty.
@@ -150,15 +150,15 @@ def make_packing(padding_mask: Tensor) -> Packing:
     rank = torch.empty_like(order)
     rank[order] = sentences
     running = positions[:, None] < sorted_lengths  # (S, B)
-    counts = running.sum(dim=1)
-    offsets = counts.cumsum(0) - counts
+    batch_sizes = running.sum(dim=1)
+    offsets = batch_sizes.cumsum(0) - batch_sizes
     position, sentence = running.nonzero(as_tuple=True)  # position-major, longest sentence first
     final = torch.where(sorted_lengths > 0, offsets[(sorted_lengths - 1).clamp(min=0)] + sentences, -1)
     device = padding_mask.device
     return Packing(
-        counts=tuple(int(count) for count in counts if count > 0),
-        order=order.to(device),
-        rank=rank.to(device),
+        batch_sizes=tuple(batch_sizes[batch_sizes > 0].tolist()),
+        sorted_indices=order.to(device),
+        unsorted_indices=rank.to(device),
         is_sorted=torch.equal(order, sentences),
         sentence=sentence.to(device),
         rows=(order[sentence] * width + first[order][sentence] + position).to(device),
@@ -185,47 +185,47 @@ def make_step_packing(batch: int, device: torch.device | str) -> Packing:
     return Packing((batch,), rows, rows, True, rows, rows, rows, rows, 1)
 
 
-def previous_rows(rows: Tensor, initial: Tensor, counts: Sequence[int]) -> Tensor:
+def previous_rows(rows: Tensor, initial: Tensor, batch_sizes: Sequence[int]) -> Tensor:
     """For each packed row, the row one position earlier in its sentence, or its sentence's row of ``initial``.
 
     Args:
         rows: (N, …).
         initial: (B, …) in packed order.
-        counts: as in :class:`Packing`.
+        batch_sizes: as in :class:`Packing`.
 
     Returns:
         (N, …).
     """
-    if not counts:
+    if not batch_sizes:
         return rows
-    earlier = rows.split(list(counts))
+    earlier = rows.split(list(batch_sizes))
     # None of the last part: the rows have a gradient even if there is no other part, of zeros. A process without one
     # would leave the others waiting (DistributedDataParallel).
-    following = [*counts[1:], 0]
-    return torch.cat([initial[: counts[0]], *(part[:count] for part, count in zip(earlier, following))])
+    following = [*batch_sizes[1:], 0]
+    return torch.cat([initial[: batch_sizes[0]], *(part[:count] for part, count in zip(earlier, following))])
 
 
-def following_rows(rows: Tensor, counts: Sequence[int]) -> Tensor:
+def following_rows(rows: Tensor, batch_sizes: Sequence[int]) -> Tensor:
     """For each packed row, the row one position later in its sentence, or zeros after the last: (N, …) → (N, …)."""
-    if not counts:
+    if not batch_sizes:
         return rows
-    later = [*rows.split(list(counts))[1:], rows[:0]]
-    ended = (rows.new_zeros(count - part.size(0), *rows.shape[1:]) for part, count in zip(later, counts))
+    later = [*rows.split(list(batch_sizes))[1:], rows[:0]]
+    ended = (rows.new_zeros(count - part.size(0), *rows.shape[1:]) for part, count in zip(later, batch_sizes))
     return torch.cat([part for pair in zip(later, ended) for part in pair])
 
 
-def rows_but_last(counts: Sequence[int], number: int, device: torch.device) -> Tensor:
+def rows_but_last(batch_sizes: Sequence[int], number: int, device: torch.device) -> Tensor:
     """The packed rows without each sentence's last ``number``, in the order of sentences that are that much shorter.
 
     Args:
-        counts: as in :class:`Packing`.
+        batch_sizes: as in :class:`Packing`.
         number: how many rows to leave out at the end of each sentence; shorter sentences have none left.
         device: where to put the result.
 
     Returns:
-        Row numbers (``sum(counts[number:])``,), increasing.
+        Row numbers (``sum(batch_sizes[number:])``,), increasing.
     """
-    left = torch.tensor(counts[number:], dtype=torch.long)
-    starts = torch.tensor([0, *accumulate(counts[:-1])])[: left.numel()]
+    left = torch.tensor(batch_sizes[number:], dtype=torch.long)
+    starts = torch.tensor([0, *accumulate(batch_sizes[:-1])])[: left.numel()]
     shift = starts - (left.cumsum(0) - left)
     return (torch.arange(int(left.sum())) + shift.repeat_interleave(left)).to(device)

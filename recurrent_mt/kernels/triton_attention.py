@@ -230,7 +230,7 @@ class FusedAttentionBackward(AttentionBackward):
         )  # fmt: skip
         return product(grad_queries, self.query_weight).to(grad_queries.dtype)
 
-    def finish(self, states: Tensor, counts: Sequence[int]) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    def finish(self, states: Tensor, batch_sizes: Sequence[int]) -> tuple[Tensor, Tensor | None, Tensor | None]:
         grad_keys = self.grad_keys.mul_(self.score).to(states.dtype)
         grad_weight = product(self.grad_queries.t(), states.to(self.query_weight.dtype))
         return grad_keys, grad_weight, self.grad_scores.sum(dim=0).to(states.dtype)
@@ -248,7 +248,7 @@ def fused_attentive_gru(
     initial: Tensor,
     memory: Memory,
     weights: AttentiveGRUWeights,
-    counts: Sequence[int],
+    batch_sizes: Sequence[int],
     products: torch.dtype,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Computes :func:`recurrent_mt.kernels.attentive_gru.attentive_gru` with Triton kernels.
@@ -256,6 +256,6 @@ def fused_attentive_gru(
     If there are enough steps, they are in CUDA graphs.
     """
     # A recording has as many sources as targets.
-    recorded = is_worthwhile(inputs, counts) and initial.size(0) == memory.keys.size(0)
+    recorded = is_worthwhile(inputs, batch_sizes) and initial.size(0) == memory.keys.size(0)
     run = recorded_attentive_gru if recorded else packed_attentive_gru
-    return run(inputs, initial, memory, weights, counts, products, Parts(FUSED, FUSED_ATTENTION))
+    return run(inputs, initial, memory, weights, batch_sizes, products, Parts(FUSED, FUSED_ATTENTION))

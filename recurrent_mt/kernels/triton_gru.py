@@ -144,9 +144,9 @@ def fused_gru(
     initial: Tensor,
     gate: Matrix,
     candidate: Matrix,
-    counts: Sequence[int],
+    batch_sizes: Sequence[int],
     products: torch.dtype,
 ) -> Tensor:
     """Computes :func:`recurrent_mt.kernels.gru.gru` with Triton kernels, in CUDA graphs if there are enough steps."""
-    run = recorded_gru if is_worthwhile(inputs, counts) else packed_gru
-    return run(inputs, initial, gate, candidate, counts, products, FUSED)
+    run = recorded_gru if is_worthwhile(inputs, batch_sizes) else packed_gru
+    return run(inputs, initial, gate, candidate, batch_sizes, products, FUSED)

@@ -292,14 +292,14 @@ class FusedLevel(Level):
 
 
 def fused_grconv(
-    leaves: Tensor, weights: GRConvWeights, counts: Sequence[int], activation: str, levels: Levels
+    leaves: Tensor, weights: GRConvWeights, batch_sizes: Sequence[int], activation: str, levels: Levels
 ) -> GRConvOutput:
     """Computes :func:`recurrent_mt.kernels.grconv.grconv` with Triton kernels."""
-    return packed_grconv(leaves.contiguous(), weights, counts, activation, levels, FusedLevel)
+    return packed_grconv(leaves.contiguous(), weights, batch_sizes, activation, levels, FusedLevel)
 
 
 def fused_dilated_grconv(
-    leaves: Tensor, weights: DilatedGRConvWeights, counts: Sequence[int], height: int, products: torch.dtype
+    leaves: Tensor, weights: DilatedGRConvWeights, batch_sizes: Sequence[int], height: int, products: torch.dtype
 ) -> DilatedGRConvOutput:
     """Computes :func:`recurrent_mt.kernels.dilated_grconv.dilated_grconv` with Triton kernels."""
-    return packed_dilated_grconv(leaves.contiguous(), weights, counts, height, products, FusedLevel)
+    return packed_dilated_grconv(leaves.contiguous(), weights, batch_sizes, height, products, FusedLevel)

@@ -86,7 +86,7 @@ class FixedContextGRU(nn.Module):
             The states (N, H), the contexts, and no attention.
         """
         context = packing.sort(keys).squeeze(1).index_select(0, packing.sentence)
-        states = self.gru(rows, initial, packing.counts, context=context)
+        states = self.gru(rows, initial, packing.batch_sizes, context=context)
         return states, Contexts(packing.sort(source.summary), packing.sentence), None
 
     def readable(self, source: EncoderOutput) -> Tensor:
@@ -151,13 +151,17 @@ class AttentiveGRU(nn.Module):
             The states (N, H), the contexts, each read with the state before that of its row, and the attention (N, S').
         """
         memory = Memory(*(packing.sort(tensor) for tensor in (keys, source.annotations, source.padding_mask)))
-        inputs, counts = self.gru.project(rows), packing.counts
-        if self.gru.variant.in_kernels or not counts:
-            states, contexts, attention = attentive_gru(inputs, initial, memory, self.weights(), counts=counts)
+        inputs, batch_sizes = self.gru.project(rows), packing.batch_sizes
+        if self.gru.variant.in_kernels or not batch_sizes:
+            states, contexts, attention = attentive_gru(
+                inputs, initial, memory, self.weights(), batch_sizes=batch_sizes
+            )
         else:
             own = self.gru.bias.dtype
-            step = self._time_step(memory, len(counts))
-            states, contexts, attention = run_steps(step, inputs.to(own), initial.to(own), counts, self.gru.time_skip)
+            step = self._time_step(memory, len(batch_sizes))
+            states, contexts, attention = run_steps(
+                step, inputs.to(own), initial.to(own), batch_sizes, self.gru.time_skip
+            )
         return states, Contexts(contexts), attention
 
     def _time_step(self, memory: Memory, steps: int) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]:

@@ -225,18 +225,18 @@ class GRUDecoder(nn.Module):
         start = self.start(source)
         before = start._replace(hidden=packing.sort(start.hidden), earlier=packing.sort(start.earlier))
         initial = before.histories()
-        inputs = following_rows(words, packing.counts) if self.word_first else words
+        inputs = following_rows(words, packing.batch_sizes) if self.word_first else words
         keys = for_each_hypothesis(start.keys, source.beam)
         states, contexts, attention = self.first(inputs, initial[0], packing, source.for_each_hypothesis(), keys)
         layers, top = self._stack(states, inputs, initial, packing)
         if self.word_first:
-            layers = [previous_rows(layer, before.hidden[:, i], packing.counts) for i, layer in enumerate(layers)]
-            top = previous_rows(top, self._top().output(before.hidden[:, -1], None), packing.counts)
-            begin = packing.counts[0] if packing.counts else 0
+            layers = [previous_rows(layer, before.hidden[:, i], packing.batch_sizes) for i, layer in enumerate(layers)]
+            top = previous_rows(top, self._top().output(before.hidden[:, -1], None), packing.batch_sizes)
+            begin = packing.batch_sizes[0] if packing.batch_sizes else 0
             words = torch.cat([torch.zeros_like(words[:begin]), words[begin:]])
         after = self._after(layers, initial, packing, start)
         if self.word_first and attention is not None:
-            none = contexts.values.new_zeros(packing.order.numel(), contexts.values.size(1))
+            none = contexts.values.new_zeros(packing.sorted_indices.numel(), contexts.values.size(1))
             after = after._replace(context=packing.last(contexts.values, none))
         if self.self_attention is not None:
             top, past = self.self_attention(top, packing)
@@ -272,7 +272,7 @@ class GRUDecoder(nn.Module):
         else:
             context, attention = self._read(histories[0], source, state)
         width = inputs.size(1)
-        states = self.first.gru.run(inputs + context[:, :width], histories[0], packing.counts)
+        states = self.first.gru.run(inputs + context[:, :width], histories[0], packing.batch_sizes)
         layers, top = self._stack(states, embedded, histories, packing)
         following = state.advance(torch.stack(layers, dim=1))
         if read_before:
@@ -306,7 +306,7 @@ class GRUDecoder(nn.Module):
         layers, output = [states], self.first.gru.output(states, rows)
         for layer, history in zip(cast("Iterable[GRU]", self.upper), initial[1:]):
             inputs = self.dropout(output)
-            layers.append(layer(inputs, history, packing.counts))
+            layers.append(layer(inputs, history, packing.batch_sizes))
             output = layer.output(layers[-1], inputs)
         return layers, output
 
@@ -318,7 +318,7 @@ class GRUDecoder(nn.Module):
             ends = [packing.last(layer, before) for layer, before in zip(layers, initial)]
             return start._replace(hidden=torch.stack(ends, dim=1))
         histories = torch.stack(
-            [packing.unsort(last_states(layer, before, packing.counts)) for layer, before in zip(layers, initial)],
+            [packing.unsort(last_states(layer, before, packing.batch_sizes)) for layer, before in zip(layers, initial)],
             dim=1,
         )
         return start._replace(hidden=histories[:, :, -1], earlier=histories[:, :, :-1])

@@ -80,7 +80,7 @@ class GRConvEncoder(nn.Module):
         return leaves, grconv(
             leaves,
             self.weights(),
-            counts=packing.counts,
+            batch_sizes=packing.batch_sizes,
             activation=self.activation,
             height=self.height,
             annotation_height=self.annotation_height,
@@ -122,11 +122,11 @@ def unpack_spans(levels: Tensor, packing: Packing, height: int) -> Tensor:
     Returns:
         (B, S', D) with S' = S + (S − 1) + … + (S − ``height``).
     """
-    batch, width = packing.order.numel(), packing.width
+    batch, width = packing.sorted_indices.numel(), packing.width
     starts = level_starts(width, height)
     places = []
     for level in range(height + 1):
-        first_tokens = packing.rows.index_select(0, rows_but_last(packing.counts, level, packing.rows.device))
+        first_tokens = packing.rows.index_select(0, rows_but_last(packing.batch_sizes, level, packing.rows.device))
         sentence, column = first_tokens.div(width, rounding_mode="floor"), first_tokens.remainder(width)
         places.append(sentence * starts[-1] + starts[level] + column)
     padded = levels.new_zeros(batch * starts[-1], levels.size(1)).index_copy(0, torch.cat(places), levels)
@@ -202,7 +202,7 @@ class DilatedGRConv(nn.Module):
         return dilated_grconv(
             leaves,
             self.weights(),
-            counts=packing.counts,
+            batch_sizes=packing.batch_sizes,
             height=self.height,
         )
 
@@ -268,9 +268,9 @@ class DilatedGRConvEncoder(nn.Module):
         """What both directions make of embedded words (B, S, E), packed, the backward one with sentences reversed."""
         leaves = self.leaves(packing.pack(embedded))
         if self.positions is not None:
-            counts = torch.tensor(packing.counts, dtype=torch.long, device=leaves.device)
-            positions = self.positions(waves(counts.numel(), like=leaves))
-            leaves = leaves + positions.repeat_interleave(counts, dim=0)
+            batch_sizes = torch.tensor(packing.batch_sizes, dtype=torch.long, device=leaves.device)
+            positions = self.positions(waves(batch_sizes.numel(), like=leaves))
+            leaves = leaves + positions.repeat_interleave(batch_sizes, dim=0)
         parts = packing.split_directions(leaves)
         directions = cast("list[DilatedGRConv]", self.directions)
         return [direction(part, packing) for direction, part in zip(directions, parts)]

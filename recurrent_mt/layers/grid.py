@@ -52,15 +52,15 @@ def move_to_left_edge(padding_mask: Tensor) -> LeftEdge:
 
 def left_aligned(packing: Packing) -> Packing:
     """The same rows in a batch (B, L, …) whose sentences start at position 0; L is the longest length, at least 1."""
-    width, device = max(len(packing.counts), 1), packing.rows.device
-    counts = torch.tensor(packing.counts, dtype=torch.long, device=device)
-    position = torch.arange(len(packing.counts), device=device).repeat_interleave(counts)
-    return packing._replace(rows=packing.order[packing.sentence] * width + position, width=width)
+    width, device = max(len(packing.batch_sizes), 1), packing.rows.device
+    batch_sizes = torch.tensor(packing.batch_sizes, dtype=torch.long, device=device)
+    position = torch.arange(len(packing.batch_sizes), device=device).repeat_interleave(batch_sizes)
+    return packing._replace(rows=packing.sorted_indices[packing.sentence] * width + position, width=width)
 
 
 def right_padding(moved: Packing) -> Tensor:
     """Where the batch of :func:`left_aligned` has padding: (B, L)."""
-    places = torch.ones(moved.order.numel() * moved.width, dtype=torch.bool, device=moved.rows.device)
+    places = torch.ones(moved.sorted_indices.numel() * moved.width, dtype=torch.bool, device=moved.rows.device)
     return places.index_fill(0, moved.rows, False).view(-1, moved.width)
 
 

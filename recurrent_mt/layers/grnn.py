@@ -74,11 +74,11 @@ class GRNNEncoder(nn.Module):
         """
         packing = make_packing(padding_mask)
         leaves = self.leaves(packing.pack(embedded))
-        if len(packing.counts) < 2:
+        if len(packing.batch_sizes) < 2:
             # Nothing is merged. The merge has a gradient even so, of zeros: a process without one would leave the
             # others waiting (DistributedDataParallel).
             leaves = torch.cat([leaves, self.merge(leaves[:0], leaves[:0])])
-        nodes = list(leaves.split(list(packing.counts)))
+        nodes = list(leaves.split(list(packing.batch_sizes)))
         while len(nodes) > 1:
             nodes = self.raise_level(nodes)
         roots = nodes[0] if len(leaves) else leaves

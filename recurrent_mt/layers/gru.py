@@ -116,28 +116,32 @@ class GRU(GRUCell):
         """
         return history if self.time_skip is None else self.time_skip(history)
 
-    def forward(self, rows: Tensor, initial: Tensor, counts: Sequence[int], *, context: Tensor | None = None) -> Tensor:
+    def forward(
+        self, rows: Tensor, initial: Tensor, batch_sizes: Sequence[int], *, context: Tensor | None = None
+    ) -> Tensor:
         """Runs the layer.
 
         Args:
             rows: (N, E) packed inputs.
             initial: (B, H) first states, in packed order, or with a skip in time the last K of them (B, K, H), oldest
                 first.
-            counts: sentences running at each position.
+            batch_sizes: sentences running at each position.
             context: (N, 3H) what else enters the gates and the candidate, if anything.
 
         Returns:
             (N, H) the states; :attr:`output` turns them into what the layer passes up.
         """
         inputs = self.project(rows)
-        return self.run(inputs if context is None else inputs + context, initial, counts)
+        return self.run(inputs if context is None else inputs + context, initial, batch_sizes)
 
-    def run(self, inputs: Tensor, initial: Tensor, counts: Sequence[int]) -> Tensor:
+    def run(self, inputs: Tensor, initial: Tensor, batch_sizes: Sequence[int]) -> Tensor:
         """Like :meth:`forward`, from the products (N, 3H) of everything that enters besides the previous state."""
-        if self.variant.in_kernels or not counts:
-            return gru(inputs, initial, *self.recurrent_weights(), counts=counts)
-        advance, own = self.time_step(len(counts)), self.bias.dtype
-        (states,) = run_steps(lambda x, h: (advance(x, h),), inputs.to(own), initial.to(own), counts, self.time_skip)
+        if self.variant.in_kernels or not batch_sizes:
+            return gru(inputs, initial, *self.recurrent_weights(), batch_sizes=batch_sizes)
+        advance, own = self.time_step(len(batch_sizes)), self.bias.dtype
+        (states,) = run_steps(
+            lambda x, h: (advance(x, h),), inputs.to(own), initial.to(own), batch_sizes, self.time_skip
+        )
         return states
 
     def time_step(self, steps: int) -> Callable[[Tensor, Tensor], Tensor]:
@@ -224,7 +228,8 @@ class GRUEncoder(nn.Module):
             initial = rows.new_zeros(embedded.size(0), directions[0].hidden_size)
             inputs = [rows] if len(directions) == 1 else [rows, packing.mirror(rows)]
             outputs = [
-                direction.output(direction(x, initial, packing.counts), x) for direction, x in zip(directions, inputs)
+                direction.output(direction(x, initial, packing.batch_sizes), x)
+                for direction, x in zip(directions, inputs)
             ]
             rows = outputs[0] if len(outputs) == 1 else packing.join_directions(*outputs)
         chosen = {"both": outputs, "forward": outputs[:1], "backward": outputs[1:]}[self.summary]

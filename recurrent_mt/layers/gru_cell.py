@@ -151,7 +151,7 @@ def run_steps(
     step: Callable[[Tensor, Tensor], tuple[Tensor, ...]],
     inputs: Tensor,
     initial: Tensor,
-    counts: Sequence[int],
+    batch_sizes: Sequence[int],
     time_skip: TimeSkip | None,
 ) -> tuple[Tensor, ...]:
     """Runs a recurrence over packed rows, one position after the other.
@@ -161,7 +161,7 @@ def run_steps(
         inputs: (N, 3H) packed.
         initial: (B, H) the first states, in packed order; with a skip in time, also the last K of them, oldest first,
             (B, K, H).
-        counts: sentences running at each position, as in :class:`~recurrent_mt.kernels.packing.Packing`; at least one.
+        batch_sizes: of at least one position, as in :class:`~recurrent_mt.kernels.packing.Packing`.
         time_skip: the connection from an earlier state, or None.
 
     Returns:
@@ -170,7 +170,7 @@ def run_steps(
     states = [initial] if time_skip is None else list(time_skip.history(initial).unbind(1))
     span, gate = len(states), None if time_skip is None else time_skip.gate()
     results = []
-    for x in inputs.split(list(counts)):
+    for x in inputs.split(list(batch_sizes)):
         entering = states[-1][: x.size(0)]
         if gate is not None:
             entering = torch.lerp(states[-span][: x.size(0)], entering, gate)

@@ -45,19 +45,19 @@ class TimeSkip(nn.Module):
         return initial if initial.dim() == 3 else initial.unsqueeze(1).expand(-1, self.span, -1)
 
 
-def last_states(states: Tensor, initial: Tensor, counts: Sequence[int]) -> Tensor:
+def last_states(states: Tensor, initial: Tensor, batch_sizes: Sequence[int]) -> Tensor:
     """Each sentence's last K states, oldest first, reaching back into ``initial`` if the sentence is short.
 
     Args:
         states: (N, H) packed.
         initial: (B, K, H) in packed order.
-        counts: as in :class:`~recurrent_mt.kernels.packing.Packing`.
+        batch_sizes: as in :class:`~recurrent_mt.kernels.packing.Packing`.
 
     Returns:
         (B, K, H) in packed order.
     """
     batch, span = initial.shape[:2]
-    sizes = torch.tensor([batch] * span + list(counts))
+    sizes = torch.tensor([batch] * span + list(batch_sizes))
     sentence = torch.arange(batch)
     lengths = (sentence[:, None] < sizes[span:]).sum(dim=1)
     slots = lengths[:, None] + torch.arange(span)

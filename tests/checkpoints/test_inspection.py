@@ -59,7 +59,7 @@ def alone(embedding, layer, tokens):
     leaves = layer.leaves(embedding(tokens))
     n = tokens.numel()
     arguments = {"activation": layer.activation, "height": layer.height}
-    gates = within("reference", grconv)(leaves, layer.weights(), counts=[1] * n, **arguments).gates
+    gates = within("reference", grconv)(leaves, layer.weights(), batch_sizes=[1] * n, **arguments).gates
     levels = range(1, min(n, layer.height + 1) if layer.height else n)
     return [level.tolist() for level in gates.split([n - level for level in levels])] if n > 1 else []
 
@@ -93,7 +93,7 @@ def windows_alone(embedding, layer, tokens):
     found = []
     for direction, part in zip(layer.directions, (leaves[0], leaves[1].flip(0))):
         run = within("reference", dilated_grconv)
-        gates = run(part, direction.weights(), counts=[1] * n, height=direction.height).gates
+        gates = run(part, direction.weights(), batch_sizes=[1] * n, height=direction.height).gates
         found.append([level.tolist() for level in gates.split(counts)] if counts else [])
     # The other way round, left and right change places.
     forward, backward = found

@@ -40,14 +40,14 @@ def arguments(lengths, size, *, additive, values=6, keys=4, dtype=torch.float32)
     ] + ([(keys, size), (keys,)] if additive else [])
     tensors = [random(*s, seed=i, dtype=dtype) for i, s in enumerate(shapes)]
     # Recurrent weights of this size neither amplify nor dampen what 63 steps carry.
-    return packing_of(lengths).counts, mask, [*tensors[:4], *(weight / size**0.5 for weight in tensors[4:])]
+    return packing_of(lengths).batch_sizes, mask, [*tensors[:4], *(weight / size**0.5 for weight in tensors[4:])]
 
 
 def run(counts, mask):
     def function(backend, inputs, initial, keys, values, *weights):
         weights = AttentiveGRUWeights(*weights, *[None] * (5 - len(weights)))
         memory = Memory(keys, values, mask.to(keys.device))
-        return within(backend, attentive_gru)(inputs, initial, memory, weights, counts=counts)
+        return within(backend, attentive_gru)(inputs, initial, memory, weights, batch_sizes=counts)
 
     return function
 
@@ -111,7 +111,7 @@ def test_one_annotation_is_a_fixed_context(backend):
     rows = torch.cat([torch.arange(count) for count in counts])
     torch.testing.assert_close(contexts, tensors[3][:, 0][rows])
     inputs = tensors[0] + contexts @ tensors[6].t()
-    expected = gru(inputs, tensors[1], tensors[4], tensors[5], counts=counts)
+    expected = gru(inputs, tensors[1], tensors[4], tensors[5], batch_sizes=counts)
     torch.testing.assert_close(states, expected, **PARITY[torch.float32])
 
 

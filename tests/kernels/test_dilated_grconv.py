@@ -30,12 +30,12 @@ def arguments(lengths, size, dtype=torch.float32, *, sets=1):
     shapes = [(sum(lengths), size), (sets, size, size), (sets, size, size), (sets, size)]
     shapes += [(sets, 3, size), (sets, 3, size), (sets, 3)]
     tensors = [random(*shape, seed=i, dtype=dtype) for i, shape in enumerate(shapes)]
-    return packing_of(lengths).counts, [tensors[0], *(tensor / size**0.5 for tensor in tensors[1:])]
+    return packing_of(lengths).batch_sizes, [tensors[0], *(tensor / size**0.5 for tensor in tensors[1:])]
 
 
 def run(counts, height=0):
     return lambda backend, leaves, *weights: within(backend, dilated_grconv)(
-        leaves, DilatedGRConvWeights(*weights), counts=counts, height=height
+        leaves, DilatedGRConvWeights(*weights), batch_sizes=counts, height=height
     )
 
 
@@ -108,7 +108,7 @@ def test_the_nodes_of_four_words_are_those_worked_out_by_hand(backend):
     Level 1: 27, 12, 3, 18. Level 2 joins words two apart: 27, 12, (27 + 3)/3, (12 + 18)/3.
     """
     leaves = torch.tensor([[27.0], [3.0], [9.0], [0.0], [54.0]])
-    nodes, sums, summaries, gates = within(backend, dilated_grconv)(leaves, equal_gates(), counts=[2, 1, 1, 1])
+    nodes, sums, summaries, gates = within(backend, dilated_grconv)(leaves, equal_gates(), batch_sizes=[2, 1, 1, 1])
     torch.testing.assert_close(nodes.flatten(), torch.tensor([27.0, 3.0, 12.0, 10.0, 10.0]))
     torch.testing.assert_close(
         sums.flatten(), torch.tensor([27.0, 3.0, 9.0 + 12.0, 0.0 + 3.0 + 10.0, 54.0 + 18.0 + 10.0])
@@ -121,7 +121,7 @@ def test_the_nodes_of_four_words_are_those_worked_out_by_hand(backend):
 def test_the_root_of_two_words_is_that_of_the_published_pyramid(backend):
     counts, (leaves, *weights) = arguments([2, 2, 1], 5)
     found = run(counts)(backend, leaves, *weights)
-    expected = grconv(leaves, GRConvWeights(*(one[0] for one in weights)), counts=counts)
+    expected = grconv(leaves, GRConvWeights(*(one[0] for one in weights)), batch_sizes=counts)
     torch.testing.assert_close(found.summaries, expected.summaries)
     torch.testing.assert_close(found.gates, expected.gates)
 
@@ -182,20 +182,20 @@ def test_wrong_shapes_and_names_given_to_dilated_grconv_are_refused_by_name():
     counts, (leaves, *weights) = arguments([2], 3)
     weights = DilatedGRConvWeights(*weights)
     with pytest.raises(ValueError, match=r"width 3, the weight 'gate_left' must be \(3, 3\), not \(2, 3\)"):
-        dilated_grconv(leaves, weights._replace(gate_left=torch.zeros(1, 2, 3)), counts=counts)
+        dilated_grconv(leaves, weights._replace(gate_left=torch.zeros(1, 2, 3)), batch_sizes=counts)
     with pytest.raises(ValueError, match="the weight 'right' must have 1 sets, not 2"):
-        dilated_grconv(leaves, weights._replace(right=torch.zeros(2, 3, 3)), counts=counts)
+        dilated_grconv(leaves, weights._replace(right=torch.zeros(2, 3, 3)), batch_sizes=counts)
     with pytest.raises(ValueError, match="the weight 'bias' must have 1 sets, not 0"):
-        dilated_grconv(leaves, weights._replace(bias=torch.zeros(0, 3)), counts=counts)
+        dilated_grconv(leaves, weights._replace(bias=torch.zeros(0, 3)), batch_sizes=counts)
     with pytest.raises(ValueError, match="3 leaves are expected, but there are 2"):
-        dilated_grconv(leaves, weights, counts=[2, 1])
+        dilated_grconv(leaves, weights, batch_sizes=[2, 1])
     with pytest.raises(ValueError, match="dilated_grconv has no implementation 'fast'; it has: fused, native, packed"):
-        within("fast", dilated_grconv)(leaves, weights, counts=counts)
+        within("fast", dilated_grconv)(leaves, weights, batch_sizes=counts)
 
 
 def test_dilated_grconv_of_no_words_is_empty():
     _, (_, *weights) = arguments([2], 3)
-    output = dilated_grconv(torch.zeros(0, 3), DilatedGRConvWeights(*weights), counts=[])
+    output = dilated_grconv(torch.zeros(0, 3), DilatedGRConvWeights(*weights), batch_sizes=[])
     assert all(rows.shape == (0, 3) for rows in output)
 
 

@@ -45,7 +45,7 @@ def test_fused_grconv_in_half_precision_rounds_only_what_it_stores(dtype):
     results = {}
     for backend, made in (("reference", torch.float64), ("fused", dtype)):
         leaves, *weights = (tensor.to(made).requires_grad_() for tensor in tensors)
-        roots = within(backend, grconv)(leaves, GRConvWeights(*weights), counts=counts).summaries
+        roots = within(backend, grconv)(leaves, GRConvWeights(*weights), batch_sizes=counts).summaries
         loss = (roots * torch.arange(900, dtype=made).view(3, 300) / 900).sum()
         results[backend] = (roots, *torch.autograd.grad(loss, [leaves, weights[2], weights[5]]))
     half = torch.finfo(dtype).eps
@@ -75,7 +75,7 @@ def test_fused_grconv_reaches_offsets_beyond_two_to_the_31():
 
 
 def test_every_node_but_the_last_is_a_left_child():
-    counts = packing.make_packing(torch.arange(5) >= torch.tensor([[5], [2], [0], [4], [1]])).counts
+    counts = packing.make_packing(torch.arange(5) >= torch.tensor([[5], [2], [0], [4], [1]])).batch_sizes
     pyramid = PyramidLayout(counts, torch.device("cpu"))
     for level in range(1, 5):
         parents, before = pyramid.parents(level)

@@ -26,12 +26,12 @@ def test_numbers_are_rounded_to_few_different_ones():
 
 @every_batch
 def test_a_rectangle_has_each_packed_row_at_its_position_and_sentence(lengths):
-    counts = packing_of(lengths).counts
+    counts = packing_of(lengths).batch_sizes
     around = graphs.rectangle(counts, len(lengths), torch.device("cpu"))
     rows = torch.arange(1.0, sum(lengths) + 1)[:, None].requires_grad_()
     spread = around.spread(rows)
     by_position = spread.detach().view(around.positions, around.sentences)
-    assert sum(around.counts) == spread.size(0)
+    assert sum(around.batch_sizes) == spread.size(0)
     for position, part in enumerate(rows.detach().squeeze(1).split(list(counts))):
         torch.testing.assert_close(by_position[position, : len(part)], part)
         assert not by_position[position, len(part) :].any()

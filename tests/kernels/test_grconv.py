@@ -32,12 +32,12 @@ def arguments(lengths, size, dtype=torch.float32):
     shapes = [(sum(lengths), size), (size, size), (size, size), (size,), (3, size), (3, size), (3,)]
     tensors = [random(*shape, seed=i, dtype=dtype) for i, shape in enumerate(shapes)]
     # Keeps the values of a pyramid of 63 levels near one.
-    return packing_of(lengths).counts, [tensors[0], *(tensor / size**0.5 for tensor in tensors[1:])]
+    return packing_of(lengths).batch_sizes, [tensors[0], *(tensor / size**0.5 for tensor in tensors[1:])]
 
 
 def run(counts, activation="tanh", **heights):
     return lambda backend, leaves, *weights: within(backend, grconv)(
-        leaves, GRConvWeights(*weights), counts=counts, activation=activation, **heights
+        leaves, GRConvWeights(*weights), batch_sizes=counts, activation=activation, **heights
     )
 
 
@@ -79,7 +79,7 @@ def test_the_root_of_two_words_is_the_one_worked_out_by_hand(backend):
     weights = GRConvWeights(2 * one, one, -0.5 * one[0], torch.zeros(3, 1), torch.zeros(3, 1), torch.zeros(3))
     for left, right, candidate in [(1.0, -2.0, 0.0), (1.0, 0.25, 1.75)]:
         roots, gates, _ = within(backend, grconv)(
-            torch.tensor([[left], [right]]), weights, counts=[1, 1], activation="relu"
+            torch.tensor([[left], [right]]), weights, batch_sizes=[1, 1], activation="relu"
         )
         assert roots.item() == pytest.approx((candidate + left + right) / 3)
         torch.testing.assert_close(gates, torch.full((1, 3), 1 / 3))
@@ -95,10 +95,12 @@ def test_the_nodes_of_a_bounded_pyramid_are_those_worked_out_by_hand(backend):
     weights = GRConvWeights(zero, zero, zero[0], torch.zeros(3, 1), torch.zeros(3, 1), torch.zeros(3))
     leaves = torch.tensor([[3.0], [3.0], [6.0], [6.0], [9.0], [0.0]])
     for height, expected in [(1, [11 / 3, 3.0]), (2, [8 / 3, 3.0]), (3, [16 / 9, 3.0]), (0, [16 / 9, 3.0])]:
-        output = within(backend, grconv)(leaves, weights, counts=[2, 2, 1, 1], activation="relu", height=height)
+        output = within(backend, grconv)(leaves, weights, batch_sizes=[2, 2, 1, 1], activation="relu", height=height)
         torch.testing.assert_close(output.summaries.flatten(), torch.tensor(expected))
         assert output.gates.size(0) == {1: 4, 2: 6}.get(height, 7)
-    nodes = within(backend, grconv)(leaves, weights, counts=[2, 2, 1, 1], activation="relu", annotation_height=2).nodes
+    nodes = within(backend, grconv)(
+        leaves, weights, batch_sizes=[2, 2, 1, 1], activation="relu", annotation_height=2
+    ).nodes
     torch.testing.assert_close(nodes.flatten(), torch.tensor([3.0, 3.0, 5.0, 3.0, 8 / 3, 8 / 3]))
 
 
@@ -106,7 +108,7 @@ def test_the_nodes_of_a_bounded_pyramid_are_those_worked_out_by_hand(backend):
 def test_a_height_that_no_sentence_reaches_changes_nothing(backend):
     counts, (leaves, *weights) = arguments([7, 1, 4], 5)
     free, bounded = (
-        within(backend, grconv)(leaves, GRConvWeights(*weights), counts=counts, height=height) for height in (0, 6)
+        within(backend, grconv)(leaves, GRConvWeights(*weights), batch_sizes=counts, height=height) for height in (0, 6)
     )
     assert all(torch.equal(*pair) for pair in zip(free, bounded))
 
@@ -118,7 +120,7 @@ def test_gates_are_ordered_new_left_right_and_copy(backend):
     for gate, expected in ((1, leaves[0]), (2, leaves[3])):
         bias = torch.zeros(3)
         bias[gate] = 50.0
-        roots, gates, _ = within(backend, grconv)(leaves, GRConvWeights(*weights[:5], bias), counts=counts)
+        roots, gates, _ = within(backend, grconv)(leaves, GRConvWeights(*weights[:5], bias), batch_sizes=counts)
         torch.testing.assert_close(roots[0], expected)
         assert gates.argmax(dim=1).tolist() == [gate] * 6
 
@@ -127,7 +129,7 @@ def test_gates_are_ordered_new_left_right_and_copy(backend):
 def test_cost_is_the_pyramids_and_nothing_for_padding(height):
     lengths = [7, 1, 4]
     counts, (leaves, *weights) = arguments(lengths, 3)
-    gates = grconv(leaves, GRConvWeights(*weights), counts=counts, height=height).gates
+    gates = grconv(leaves, GRConvWeights(*weights), batch_sizes=counts, height=height).gates
     assert gates.size(0) == sum(n - level for n in lengths for level in range(1, n) if level <= (height or n))
     assert not gates.requires_grad
 
@@ -135,24 +137,24 @@ def test_cost_is_the_pyramids_and_nothing_for_padding(height):
 def test_wrong_shapes_and_names_given_to_grconv_are_refused_by_name():
     counts, (leaves, *weights) = arguments([2], 3)
     with pytest.raises(ValueError, match=r"width 3, the weight 'gate_left' must be \(3, 3\), not \(2, 3\)"):
-        grconv(leaves, GRConvWeights(*weights)._replace(gate_left=torch.zeros(2, 3)), counts=counts)
+        grconv(leaves, GRConvWeights(*weights)._replace(gate_left=torch.zeros(2, 3)), batch_sizes=counts)
     with pytest.raises(ValueError, match=r"width 3, the weight 'gate_bias' must be \(3,\), not \(9,\)"):
-        grconv(leaves, GRConvWeights(*weights)._replace(gate_bias=torch.zeros(9)), counts=counts)
+        grconv(leaves, GRConvWeights(*weights)._replace(gate_bias=torch.zeros(9)), batch_sizes=counts)
     with pytest.raises(ValueError, match="no activation 'gelu'; it has: tanh, relu"):
-        grconv(leaves, GRConvWeights(*weights), counts=counts, activation="gelu")
+        grconv(leaves, GRConvWeights(*weights), batch_sizes=counts, activation="gelu")
     with pytest.raises(ValueError, match="3 leaves are expected, but there are 2"):
-        grconv(leaves, GRConvWeights(*weights), counts=[2, 1])
+        grconv(leaves, GRConvWeights(*weights), batch_sizes=[2, 1])
     with pytest.raises(
         ValueError, match="grconv has no implementation 'fast'; it has: fused, native, packed, reference"
     ):
-        within("fast", grconv)(leaves, GRConvWeights(*weights), counts=counts)
+        within("fast", grconv)(leaves, GRConvWeights(*weights), batch_sizes=counts)
     with pytest.raises(ValueError, match="nodes up to level 3 are requested from a pyramid of height 2"):
-        grconv(leaves, GRConvWeights(*weights), counts=counts, height=2, annotation_height=3)
+        grconv(leaves, GRConvWeights(*weights), batch_sizes=counts, height=2, annotation_height=3)
 
 
 def test_grconv_of_no_words_is_empty():
     _, (_, *weights) = arguments([2], 3)
-    roots, gates, nodes = grconv(torch.zeros(0, 3), GRConvWeights(*weights), counts=[], annotation_height=1)
+    roots, gates, nodes = grconv(torch.zeros(0, 3), GRConvWeights(*weights), batch_sizes=[], annotation_height=1)
     assert roots.shape == (0, 3) and gates.shape == (0, 3) and nodes.shape == (0, 3)
 
 
@@ -168,7 +170,7 @@ def kept_numbers(leaves, counts, **options):
 
     weights = GRConvWeights(*(random(*shape).requires_grad_() for shape in shapes))
     with torch.autograd.graph.saved_tensors_hooks(count, lambda tensor: tensor):
-        output = grconv(leaves, weights, counts=counts, **options)
+        output = grconv(leaves, weights, batch_sizes=counts, **options)
     assert output.summaries.requires_grad
     return sum(storages.values()) - leaves.numel() - 2 * (size + 3) * size - size - 3
 

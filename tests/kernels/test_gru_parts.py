@@ -42,12 +42,12 @@ def arguments(recurrence, lengths, *, product, size=5, dtype=torch.float32):
         before, given, after = leaves[:first], leaves[first:end], leaves[end:]
         made = [Matrix(*pair) for pair in zip(given[::2], given[1::2])] if product else [*map(Matrix, given)]
         if recurrence == "gru":
-            return [within(backend, gru)(*before, *made, counts=counts)]
+            return [within(backend, gru)(*before, *made, batch_sizes=counts)]
         inputs, initial, keys, values = before
         query, score = after or (None, None)
         memory = Memory(keys, values, mask.to(keys.device))
         return within(backend, attentive_gru)(
-            inputs, initial, memory, AttentiveGRUWeights(*made, query, score), counts=counts
+            inputs, initial, memory, AttentiveGRUWeights(*made, query, score), batch_sizes=counts
         )
 
     return function, [*others, *factors, *rest]
@@ -73,4 +73,4 @@ def test_wrong_shapes_of_products_are_refused_by_name():
     counts, (inputs, initial, gate, _) = test_gru.arguments([2], 3)
     product = Matrix(torch.zeros(3, 2), torch.zeros(1, 3))
     with pytest.raises(ValueError, match=r"candidate's .* \(3, 3\), .* not \(3, 2\) times \(1, 3\)"):
-        gru(inputs, initial, gate, product, counts=counts)
+        gru(inputs, initial, gate, product, batch_sizes=counts)

@@ -39,13 +39,13 @@ def whole(rows, columns, seed):
 
 def run_gru(backend, factors):
     inputs, initial, gate, candidate = factors[0], factors[1], factors[2], factors[3]
-    return (within(backend, gru)(inputs, initial, gate, candidate, counts=PACKING.counts),)
+    return (within(backend, gru)(inputs, initial, gate, candidate, batch_sizes=PACKING.batch_sizes),)
 
 
 def run_low_rank_gru(backend, factors):
     inputs, initial, *matrices = factors
     gate, candidate = Matrix(*matrices[:2]), Matrix(*matrices[2:])
-    return (within(backend, gru)(inputs, initial, gate, candidate, counts=PACKING.counts),)
+    return (within(backend, gru)(inputs, initial, gate, candidate, batch_sizes=PACKING.batch_sizes),)
 
 
 def run_attentive_gru(backend, factors):
@@ -53,7 +53,9 @@ def run_attentive_gru(backend, factors):
     query, score = attention or (None, None)
     mask = torch.zeros(len(LENGTHS), keys.size(1), dtype=torch.bool)
     memory, weights = Memory(keys, values, mask), AttentiveGRUWeights(gate, candidate, context, query, score)
-    states, contexts, _ = within(backend, attentive_gru)(inputs, initial, memory, weights, counts=PACKING.counts)
+    states, contexts, _ = within(backend, attentive_gru)(
+        inputs, initial, memory, weights, batch_sizes=PACKING.batch_sizes
+    )
     with torch.no_grad():
         read = within(backend, attend)(initial, memory, weights)
     return states, contexts, *read
@@ -61,7 +63,9 @@ def run_attentive_gru(backend, factors):
 
 def run_grconv(backend, factors):
     leaves, *weights = factors
-    output = within(backend, grconv)(leaves, GRConvWeights(*weights), counts=PACKING.counts, annotation_height=2)
+    output = within(backend, grconv)(
+        leaves, GRConvWeights(*weights), batch_sizes=PACKING.batch_sizes, annotation_height=2
+    )
     return output.summaries, output.nodes
 
 
@@ -69,7 +73,7 @@ def run_dilated_grconv(backend, factors):
     """With two sets of weights, of which levels two and three share the second."""
     leaves, *weights = factors
     sets = DilatedGRConvWeights(*(torch.stack([one, one / 2]) for one in weights))
-    return within(backend, dilated_grconv)(leaves, sets, counts=PACKING.counts)[:3]
+    return within(backend, dilated_grconv)(leaves, sets, batch_sizes=PACKING.batch_sizes)[:3]
 
 
 GRU_INPUTS = [random(ROWS, 3 * SIZE), random(len(LENGTHS), SIZE)]

@@ -47,8 +47,8 @@ def test_a_library_serves_one_version_of_pytorch():
 def test_without_a_library_auto_runs_on_packed_and_one_line_says_why(other_folder, caplog):
     counts, tensors = test_gru.arguments([3, 2], 4)
     with caplog.at_level(logging.INFO):
-        states = [within("auto", gru)(*tensors, counts=counts) for _ in range(2)]
-    assert torch.equal(states[0], within("packed", gru)(*tensors, counts=counts))
+        states = [within("auto", gru)(*tensors, batch_sizes=counts) for _ in range(2)]
+    assert torch.equal(states[0], within("packed", gru)(*tensors, batch_sizes=counts))
     (record,) = caplog.records
     assert record.message.startswith("the native kernels are not built for PyTorch") and "packed" in record.message
     assert record.levelno == logging.WARNING
@@ -59,7 +59,7 @@ def test_without_a_library_native_is_refused(other_folder):
     with pytest.raises(
         ValueError, match=r"gru as 'native' cannot run here: .* setup\.py build_ext --inplace builds them"
     ):
-        within("native", gru)(*tensors, counts=counts)
+        within("native", gru)(*tensors, batch_sizes=counts)
 
 
 def test_a_library_of_other_sources_is_not_loaded_whatever_the_times_of_files(other_folder):
@@ -156,8 +156,8 @@ def test_additive_attention_survives_large_queries_and_keys(scale):
 def test_what_is_not_a_number_stays_that():
     counts, (inputs, *rest) = test_gru.arguments([3, 2], 4)
     inputs[0, 0] = torch.nan
-    states = within("native", gru)(inputs, *rest, counts=counts)
-    assert torch.equal(states.isnan(), within("packed", gru)(inputs, *rest, counts=counts).isnan())
+    states = within("native", gru)(inputs, *rest, batch_sizes=counts)
+    assert torch.equal(states.isnan(), within("packed", gru)(inputs, *rest, batch_sizes=counts).isnan())
 
 
 @needs_native
@@ -169,7 +169,7 @@ def test_sizes_beyond_a_panel_and_a_tile_are_multiplied_whole(size):
     results = []
     for name in ("native", "packed"):
         leaves = [tensor.clone().requires_grad_() for tensor in tensors]
-        states = within(name, gru)(*leaves, counts=counts)
+        states = within(name, gru)(*leaves, batch_sizes=counts)
         results.append([states, *torch.autograd.grad(states.square().sum(), leaves)])
     for found, expected in zip(*results):
         torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)

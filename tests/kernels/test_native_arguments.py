@@ -43,7 +43,7 @@ def recorded_calls():
     """What kernels, forward and backward, call their operations with."""
     with Recorder() as recorder:
         counts, tensors = test_gru.arguments([3, 2], 4)
-        differentiate(lambda backend, *a: [within(backend, gru)(*a, counts=counts)], tensors)
+        differentiate(lambda backend, *a: [within(backend, gru)(*a, batch_sizes=counts)], tensors)
         counts, mask, tensors = test_attentive_gru.arguments([3, 1, 2], 5, additive=True)
         differentiate(test_attentive_gru.run(counts, mask), tensors)
         counts, tensors = test_grconv.arguments([4, 3, 1], 4)

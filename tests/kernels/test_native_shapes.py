@@ -41,7 +41,7 @@ def test_attentive_gru(targets, size, keys, values, words, additive):
     def run(backend, inputs, initial, key_rows, value_rows, *weights):
         weights = AttentiveGRUWeights(*weights, *[None] * (5 - len(weights)))
         memory = Memory(key_rows, value_rows, mask)
-        return within(backend, attentive_gru)(inputs, initial, memory, weights, counts=packing.counts)
+        return within(backend, attentive_gru)(inputs, initial, memory, weights, batch_sizes=packing.batch_sizes)
 
     assert_same_outputs_and_gradients(run, tensors, ["packed", "native"])
 
@@ -54,7 +54,7 @@ def test_grconv(leaves, size, activation):
     tensors = scaled((sum(leaves), size), (size, size), (size, size), (size,), (3, size), (3, size), (3,))
     assert_same_outputs_and_gradients(
         lambda backend, rows, *weights: within(backend, grconv)(
-            rows, GRConvWeights(*weights), counts=packing_of(leaves).counts, activation=activation
+            rows, GRConvWeights(*weights), batch_sizes=packing_of(leaves).batch_sizes, activation=activation
         ),
         [tensor.double() for tensor in tensors],
         ["packed", "native"],
@@ -71,7 +71,7 @@ def test_dilated_grconv(leaves, size, sets, height):
         lambda backend, rows, *weights: within(backend, dilated_grconv)(
             rows,
             DilatedGRConvWeights(*weights),
-            counts=packing_of(leaves).counts,
+            batch_sizes=packing_of(leaves).batch_sizes,
             height=height,
         ),
         [tensor.double() for tensor in scaled((sum(leaves), size), *shapes)],

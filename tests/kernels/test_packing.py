@@ -17,7 +17,7 @@ def test_packed_rows_are_the_valid_ones_by_position_longest_sentence_first(lengt
     longest_first = sorted(range(len(lengths)), key=lambda sentence: -lengths[sentence])
     expected = [100 * s + t for t in range(width) for s in longest_first if lengths[s] > t]
     assert packing.pack(padded).tolist() == expected
-    assert sum(packing.counts) == sum(lengths)
+    assert sum(packing.batch_sizes) == sum(lengths)
     assert [longest_first[place] for place in packing.sentence] == [row // 100 for row in expected]
 
 
@@ -83,8 +83,8 @@ def test_a_batch_without_positions_is_refused():
 def test_rows_but_the_last_are_those_of_shorter_sentences_in_their_packed_order(lengths, number):
     """Row numbers are compared through what they select: the sentence and the position of each row."""
     packing, longest_first = packing_of(lengths), sorted(lengths, reverse=True)
-    places = [(position, place) for position, count in enumerate(packing.counts) for place in range(count)]
-    rows = rows_but_last(packing.counts, number, torch.device("cpu"))
+    places = [(position, place) for position, count in enumerate(packing.batch_sizes) for place in range(count)]
+    rows = rows_but_last(packing.batch_sizes, number, torch.device("cpu"))
     expected = [(position, place) for position, place in places if position < longest_first[place] - number]
     assert [places[row] for row in rows.tolist()] == expected
 

@@ -27,7 +27,7 @@ def test_the_last_states_reach_back_before_the_start():
     mask = torch.arange(4) >= torch.tensor(lengths)[:, None]
     packing = make_packing(mask)
     padded, initial = random(4, 4, 5), random(4, span, 5)
-    result = packing.unsort(last_states(packing.pack(padded), packing.sort(initial), packing.counts))
+    result = packing.unsort(last_states(packing.pack(padded), packing.sort(initial), packing.batch_sizes))
     for row, length in enumerate(lengths):
         expected = torch.cat([initial[row], padded[row, :length]])[-span:]
         torch.testing.assert_close(result[row], expected)

@@ -156,7 +156,7 @@ def test_hypotheses_that_start_the_same_are_started_once(attention, options, ali
     begin = begin[order] if alike else begin
     sizes, layer = [], model.decoder.layer.forward
     model.decoder.layer.forward = lambda words, packing, *rest: (
-        sizes.append(packing.order.numel()),
+        sizes.append(packing.sorted_indices.numel()),
         layer(words, packing, *rest),
     )[1]
     states = {}, {}

@@ -23,7 +23,9 @@ def test_roots_and_gradient_equal_the_authors(backend):
         gate_right=arrays["GW_r"].t(),
         gate_bias=arrays["Gb_r"],
     )
-    roots, _, _ = within(backend, grconv)(packing.pack(leaves), weights, counts=packing.counts, activation="relu")
+    roots, _, _ = within(backend, grconv)(
+        packing.pack(leaves), weights, batch_sizes=packing.batch_sizes, activation="relu"
+    )
     roots = packing.unsort(roots)
     torch.testing.assert_close(roots, arrays["out"][0], **ORACLE)
     (gradient,) = torch.autograd.grad((roots**2).sum(), leaves)

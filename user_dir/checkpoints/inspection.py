@@ -85,12 +85,12 @@ def batch_gates(
     if isinstance(layer, DilatedGRConvEncoder):
         outputs = layer.merge(embedding(tokens), packing)
         height = cast("DilatedGRConv", layer.directions[0]).height
-        distances = [2**level for level in range(count_levels(packing.counts, height))]
+        distances = [2**level for level in range(count_levels(packing.batch_sizes, height))]
         forward, backward = (unpack_gates(output.gates, packing, distances) for output in outputs)
         yield from ([levels, [reverse_level(level) for level in other]] for levels, other in zip(forward, backward))
         return
     _, pyramid = layer.pyramid(embedding(tokens), packing)
-    above = min(layer.height + 1, len(packing.counts)) if layer.height else len(packing.counts)
+    above = min(layer.height + 1, len(packing.batch_sizes)) if layer.height else len(packing.batch_sizes)
     yield from unpack_gates(pyramid.gates, packing, range(1, above))
 
 
@@ -109,7 +109,7 @@ def unpack_gates(gates: Tensor, packing: Packing, distances: Sequence[int]) -> I
         distances: of each level, how many nodes fewer it has than a sentence has leaves; increasing.
     """
     values = gates.double().cpu().numpy().round(DIGITS).tolist()
-    counts = packing.counts
+    counts = packing.batch_sizes
     # first[t - 1][j]: the row of the first sentence's node on level t at position j.
     first: list[list[int]] = []
     row = 0
@@ -118,7 +118,7 @@ def unpack_gates(gates: Tensor, packing: Packing, distances: Sequence[int]) -> I
         for running in counts[distance:]:
             first[-1].append(row)
             row += running
-    for rank in packing.rank.tolist():
+    for rank in packing.unsorted_indices.tolist():
         leaves = sum(count > rank for count in counts)
         own = [(distance, starts) for distance, starts in zip(distances, first) if distance < leaves]
         yield [[values[start + rank] for start in starts[: leaves - distance]] for distance, starts in own]
