@@ -1,5 +1,6 @@
 """``recurrent-mt pack``: what is in a box, what is not, and that it translates wherever it is installed."""
 
+import io
 import shutil
 import subprocess
 import sys
@@ -148,22 +149,24 @@ def test_cards_say_where_a_model_comes_from_and_what_it_scores(packed, box):
     assert "| gru, as ONNX in eight bits |" in page and page.index("**gru**") < page.index("**grconv**")
 
 
-def test_an_installed_box_translates_by_default(packed, tmp_path):
+def test_an_installed_box_translates_by_default(packed, tmp_path, monkeypatch):
     """The lines of README's first screen."""
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-build-isolation"]
     done = subprocess.run([*pip, "--target", tmp_path, packed / "box"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    place = {"PYTHONPATH": str(tmp_path)}
-    program = "from recurrent_mt.translation.box import list_boxes; print(list_boxes())"
-    listed = run("python", "-c", program, **place)
-    assert str(tmp_path / "recurrent_mt_toy") in listed.stdout
-    translated = run("recurrent-mt", "translate", text=f"{TEXT}\n\n", **place)
-    if list_boxes():  # the project's own, beside which a name is needed
+    own = list_boxes()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert list_boxes() == {**own, "toy": tmp_path / "recurrent_mt_toy"}
+
+    def translate(*words):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(f"{TEXT}\n\n".encode())))
+        return call("translate", *words)
+
+    translated = translate()
+    if own:  # the project's own, beside which a name is needed
         assert translated.returncode == 1 and "several boxes are installed: name one of" in translated.stderr
-        translated = run("recurrent-mt", "translate", "toy", text=f"{TEXT}\n\n", **place)
-    else:
-        assert translated.stderr == "", translated.stderr
-    assert translated.returncode == 0, translated.stderr
+        translated = translate("toy")
+    assert translated.returncode == 0 and translated.stderr == "", translated.stderr
     model = load_model(packed / "box" / "recurrent_mt_toy")
     assert translated.stdout == f"{model.translate(TEXT)}\n\n"
 
