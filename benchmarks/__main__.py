@@ -16,9 +16,10 @@ import torch
 
 from recurrent_mt.text_files import write_text
 
-from .case import AUTOCAST, DTYPES, ParityError, Setting, describe
+from .case import AUTOCAST, DTYPES, Setting, describe
 from .families import FAMILIES
 from .measurement import measure, measure_growth, measure_profile
+from .parity import ParityError
 from .tables import (
     GROWTH_HEADER,
     HEADER,

@@ -1,4 +1,4 @@
-"""The grConv layers, forward and backward, against their matrix products; there are no stock layers of this kind."""
+"""The grConv layers, forward and backward; there are no stock layers of this kind."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from recurrent_mt.kernels.dilated_grconv import DilatedGRConvWeights, dilated_gr
 from recurrent_mt.kernels.grconv import GRConvWeights, grconv
 from recurrent_mt.kernels.packing import make_packing
 
-from .case import SENTENCES, Case, Family, Setting, Shape, assert_parity, constant_gradient
-from .products import dilated_levels, grconv_levels
+from .case import Case, Family, Setting, Shape
+from .parity import SENTENCES, assert_parity, constant_gradient
 from .systems import draw_lengths
 
 
@@ -42,13 +42,13 @@ class Layer(NamedTuple):
             activation: of the candidates.
             dtype: the format of all numbers, which are first rounded to the run's; for the run's own, of the products.
         """
-        narrow = self.setting.autocast and backend != "reference" and dtype == self.setting.product_number
+        narrow = self.setting.autocast and backend != "reference" and dtype == self.setting.products
         generator = torch.Generator().manual_seed(2)
-        number = self.setting.number if narrow else dtype
+        own = self.setting.weights if narrow else dtype
         packing = make_packing(torch.arange(max(self.lengths)) >= torch.tensor(self.lengths)[:, None])
         leaves = torch.randn(sum(self.lengths), self.weights[0].size(-1), generator=generator)
         leaves, *weights = (
-            tensor.to(self.setting.device, self.setting.number).to(number).requires_grad_()
+            tensor.to(self.setting.device, self.setting.weights).to(own).requires_grad_()
             for tensor in (leaves, *self.weights)
         )
 
@@ -66,7 +66,7 @@ class Layer(NamedTuple):
         assert_parity(
             f"{self.name}, {activation}",
             self.passes(self.setting.backend, activation, dtype),
-            lambda number: self.passes("reference", activation, number)(),
+            lambda exact: self.passes("reference", activation, exact)(),
             dtype,
         )
 
@@ -90,40 +90,28 @@ def prepare_pyramid(setting: Setting, *, width: int, pyramid: str, sentences: in
         length: leaves of the longest sentence.
         lengths: as in :func:`~benchmarks.systems.draw_lengths`.
     """
-    options = PYRAMIDS[pyramid]
+
+    def compute(leaves: Tensor, *weights: Tensor, **given: Any) -> list[Tensor]:
+        output = grconv(leaves, GRConvWeights(*weights), **given, **PYRAMIDS[pyramid])
+        return [output.summaries, output.nodes]
+
     leaves = draw_lengths(sentences, length, lengths, seed=1)
-    weights = _pyramid_weights(width)
-    layer = Layer(f"grconv_layer of width {width}", leaves, weights, setting, outputs_of_pyramid(**options))
+    layer = Layer(f"grconv_layer of width {width}", leaves, draw_weights(width), setting, compute)
 
     def check() -> None:
         # A relu whose sum is rounded across zero has a different slope: with few bits, the check uses tanh.
         few = layer._replace(lengths=leaves[:SENTENCES])
-        few.check("tanh", setting.product_number)
+        few.check("tanh", setting.products)
         few.check("relu", torch.float64)
 
-    return Case(
-        layer.passes(setting.backend, "relu", setting.product_number),
-        grconv_levels(leaves, width=width, height=options.get("height", 0)).all(),
-        check,
-        "words",
-        sum(leaves),
-    )
+    return Case(layer.passes(setting.backend, "relu", setting.products), check, "words", sum(leaves))
 
 
-def outputs_of_pyramid(**options: Any) -> Callable[..., list[Tensor]]:
-    """Roots, and nodes if any are returned, of leaves and weights."""
-
-    def run(leaves: Tensor, *weights: Tensor, **given: Any) -> list[Tensor]:
-        output = grconv(leaves, GRConvWeights(*weights), **given, **options)
-        return [output.summaries, output.nodes]
-
-    return run
-
-
-def _pyramid_weights(width: int) -> GRConvWeights:
+def draw_weights(width: int, *sets: int) -> list[Tensor]:
+    """What merges two nodes of this width: both factors and the bias of the candidate, then of the three gates."""
     generator = torch.Generator().manual_seed(1)
     shapes = [(width, width), (width, width), (width,), (3, width), (3, width), (3,)]
-    return GRConvWeights(*(torch.randn(shape, generator=generator) / (2 * width) ** 0.5 for shape in shapes))
+    return [torch.randn((*sets, *shape), generator=generator) / (2 * width) ** 0.5 for shape in shapes]
 
 
 def _pyramid_shape(width: int, length: int, pyramid: str = "plain", sentences: int = 32) -> Shape:
@@ -133,7 +121,7 @@ def _pyramid_shape(width: int, length: int, pyramid: str = "plain", sentences: i
 GRCONV_LAYER = Family(
     name="grconv_layer",
     about="the grConv layer, forward and backward",
-    prepare=prepare_pyramid,
+    case=prepare_pyramid,
     shapes=(
         *(_pyramid_shape(256, length) for length in (10, 30, 50)),
         *(_pyramid_shape(512, length) for length in (10, 30, 50)),
@@ -160,32 +148,19 @@ def prepare_dilated(setting: Setting, *, width: int, height: int, sentences: int
         length: leaves of the longest sentence.
         lengths: as in :func:`~benchmarks.systems.draw_lengths`.
     """
-    leaves = draw_lengths(sentences, length, lengths, seed=1)
-    weights = _dilated_weights(width, height or 1)
-    layer = Layer(f"dilated_grconv_layer of width {width}", leaves, weights, setting, sums_and_roots(height))
-    return Case(
-        layer.passes(setting.backend, "tanh", setting.product_number),
-        dilated_levels(leaves, width=width, height=height).all(),
-        lambda: layer._replace(lengths=leaves[:SENTENCES]).check("tanh", setting.product_number),
-        "words",
-        sum(leaves),
-    )
 
-
-def sums_and_roots(height: int) -> Callable[..., list[Tensor]]:
-    """Sums and roots of leaves and weights."""
-
-    def run(leaves: Tensor, *weights: Tensor, activation: str, **given: Any) -> list[Tensor]:
+    def compute(leaves: Tensor, *weights: Tensor, activation: str, **given: Any) -> list[Tensor]:
         assert activation == "tanh", "the merges of a dilated grConv have no other"
         return list(dilated_grconv(leaves, DilatedGRConvWeights(*weights), height=height, **given)[1:3])
 
-    return run
-
-
-def _dilated_weights(width: int, sets: int) -> DilatedGRConvWeights:
-    generator = torch.Generator().manual_seed(1)
-    shapes = [(sets, width, width)] * 2 + [(sets, width)] + [(sets, 3, width)] * 2 + [(sets, 3)]
-    return DilatedGRConvWeights(*(torch.randn(shape, generator=generator) / (2 * width) ** 0.5 for shape in shapes))
+    leaves = draw_lengths(sentences, length, lengths, seed=1)
+    layer = Layer(f"dilated_grconv_layer of width {width}", leaves, draw_weights(width, height or 1), setting, compute)
+    return Case(
+        layer.passes(setting.backend, "tanh", setting.products),
+        lambda: layer._replace(lengths=leaves[:SENTENCES]).check("tanh", setting.products),
+        "words",
+        sum(leaves),
+    )
 
 
 def _dilated_shape(
@@ -197,7 +172,7 @@ def _dilated_shape(
 DILATED_GRCONV_LAYER = Family(
     name="dilated_grconv_layer",
     about="the dilated grConv layer in one direction, forward and backward",
-    prepare=prepare_dilated,
+    case=prepare_dilated,
     shapes=(
         *(_dilated_shape(width, length) for width in (128, 256, 512) for length in (10, 30, 50)),
         _dilated_shape(128, 25, sentences=40, lengths="alike"),

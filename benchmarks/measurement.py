@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from torch.profiler import ProfilerActivity
-from torch.profiler import profile as recorded
+from torch.profiler import ProfilerActivity, profile
 
-from .case import Family, Setting, Shape, runner
+from .case import Family, Setting, Shape
 from .families import FAMILIES
-from .products import operations
+from .products import Products, is_product, operations, record, replay
 
 #: The fewest and the most rounds of timing, however long one takes.
 FEWEST, MOST = 3, 25
@@ -130,8 +129,8 @@ def measure_here(family: str, shape: Shape, which: str, setting: Setting) -> int
     """The same in this process, which must not have done anything else."""
     torch.set_num_threads(setting.threads)
     # Libraries load their kernels on first use.
-    FAMILIES[family].case(setting, FAMILIES[family].quick[0]).runs()[which]()
-    run = FAMILIES[family].case(setting, shape).runs()[which]
+    FAMILIES[family].case(setting, **FAMILIES[family].quick[0]).runs()[which]()
+    run = FAMILIES[family].case(setting, **shape).runs()[which]
     if setting.device == "cuda":
         torch.cuda.synchronize()
         torch.cuda.reset_peak_memory_stats()
@@ -161,31 +160,37 @@ def _resident_peak() -> int:
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
 
 
+def products_of(family: Family, shape: Shape, setting: Setting) -> Products:
+    """What a case multiplies, recorded where torch does all of it."""
+    return record(family.case(setting.recording, **shape).run)
+
+
 def measure(family: Family, shape: Shape, setting: Setting, *, with_memory: bool) -> dict[str, Any]:
     """The record of a case, as printed and written.
 
     Raises:
         ParityError: if ours does not agree with the reference kernels; then nothing was timed.
     """
-    case = family.case(setting, shape)
+    case = family.case(setting, **shape)
     case.check()
-    runs = case.runs() | {"products": runner(case.products, setting)}
+    products = products_of(family, shape, setting)
+    runs = case.runs() | {"products": replay(products, setting.device, setting.products)}
     taken = time_in_turn(runs, seconds=setting.seconds, device=setting.device)
-    record: dict[str, Any] = {
+    figures: dict[str, Any] = {
         "case": family.name,
         "shape": dict(shape),
         "rounds": len(taken["ours"]),
-        "operations": operations(case.products),
+        "operations": operations(products),
         "seconds": {name: Spread.of(seconds)._asdict() for name, seconds in taken.items()},
-        "ratio_to_products": ratios(taken["ours"], taken["products"])._asdict(),
+        "ratio_to_recorded_products": ratios(taken["ours"], taken["products"])._asdict(),
         "unit": case.unit,
         "amount": case.amount,
     }
     if case.stock is not None:
-        record["speed_over_stock"] = ratios(taken["stock"], taken["ours"])._asdict()
+        figures["speed_over_stock"] = ratios(taken["stock"], taken["ours"])._asdict()
     if with_memory:
-        record["memory"] = {name: peak_memory(family.name, shape, name, setting) for name in case.runs()}
-    return record
+        figures["memory"] = {name: peak_memory(family.name, shape, name, setting) for name in case.runs()}
+    return figures
 
 
 #: What the quantity is multiplied by, starting from the family's ``growth`` shape.
@@ -210,11 +215,11 @@ def measure_growth(family: Family, setting: Setting, *, quick: bool, with_memory
         costs: dict[str, list[float]] = {name: [] for name in ("seconds", "operations", *(["bytes"] * with_memory))}
         for size in sizes:
             shape = {**base, quantity: size}
-            case = family.case(setting, shape)
+            case = family.case(setting, **shape)
             case.check()
             taken = time_in_turn({"ours": case.run}, seconds=setting.seconds / 4, device=setting.device)["ours"]
             costs["seconds"].append(statistics.median(taken))
-            costs["operations"].append(operations(case.products))
+            costs["operations"].append(operations(products_of(family, shape, setting)))
             if with_memory:
                 costs["bytes"].append(peak_memory(family.name, shape, "ours", setting) or 0)
         fitted = {name: exponent(sizes, values) for name, values in costs.items() if all(value > 0 for value in values)}
@@ -224,9 +229,6 @@ def measure_growth(family: Family, setting: Setting, *, quick: bool, with_memory
         )
     return records
 
-
-#: torch's names of matrix products, without the ``_`` of those that work in place.
-PRODUCTS = {"mm", "addmm", "bmm", "baddbmm", "addbmm", "mv", "addmv"}
 
 #: Whose operations are counted: torch's and our native ones, which do their products themselves.
 LIBRARIES = ("aten", "recurrent_mt")
@@ -250,18 +252,18 @@ def measure_profile(family: Family, shape: Shape, setting: Setting) -> dict[str,
         by name, largest first, native ones with their products; ``between``, everything that is not an operation:
         Python, autograd's bookkeeping, the profiler.
     """
-    run = family.case(setting, shape).run
+    run = family.case(setting, **shape).run
     run()
-    with recorded(activities=[ProfilerActivity.CPU]) as record:
+    with profile(activities=[ProfilerActivity.CPU]) as profiler:
         start = time.perf_counter()
         for _ in range(RUNS):
             run()
         passed = time.perf_counter() - start
     shares: dict[str, float] = {}
-    for event in record.key_averages():
+    for event in profiler.key_averages():
         library, _, operation = event.key.rpartition("::")
         if library in LIBRARIES:
-            name = "products" if is_product(event.key) else operation
+            name = "products" if library == "aten" and is_product(operation) else operation
             shares[name] = shares.get(name, 0.0) + event.self_cpu_time_total / 1e6 / passed
     products = shares.pop("products", 0.0)
     return {
@@ -271,8 +273,3 @@ def measure_profile(family: Family, shape: Shape, setting: Setting) -> dict[str,
         "operations": dict(sorted(shares.items(), key=lambda item: -item[1])),
         "between": max(0.0, 1 - products - sum(shares.values())),
     }
-
-
-def is_product(operation: str) -> bool:
-    """Whether an operation multiplies matrices, by its name."""
-    return operation.removeprefix("aten::").removesuffix("_") in PRODUCTS
