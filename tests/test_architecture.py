@@ -106,7 +106,9 @@ ALLOWED = {
                 "fairseq_compat",
             ),
         },
-        "segmented_translation": {"torch", "numpy", "fairseq", "omegaconf", "recurrent_mt.subwords"},
+        "segmented_translation": {
+            *("torch", "fairseq", "omegaconf", "recurrent_mt.subwords", "user_dir.checkpoints"),
+        },
         "tasks": {
             *("torch", "numpy", "fairseq", "omegaconf", "sentencepiece", "subword_nmt"),
             *("recurrent_mt.layers", "recurrent_mt.kernels", "recurrent_mt.subwords", "user_dir.models"),
@@ -123,7 +125,7 @@ ALLOWED = {
     },
 }
 #: What a part loads by name while it runs: this is how the plug-in's tools and its translator are found.
-BY_NAME = {"recurrent_mt.plugin_finder": {"user_dir.cli"}}
+BY_NAME = {"recurrent_mt.plugin_finder": {"user_dir.cli", "user_dir.checkpoints"}}
 PARTS = [(package, part) for package, parts in ALLOWED.items() for part in parts]
 
 

@@ -48,7 +48,7 @@ DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?")
 
 
 class Facts(Protocol):
-    """What a checkpoint says of its model, see ``user_dir/checkpoints/conversions.py``."""
+    """What a checkpoint says of its model, see ``user_dir/checkpoints/halving.py``."""
 
     architecture: str
     parameters: int

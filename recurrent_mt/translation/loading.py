@@ -101,7 +101,7 @@ def load_checkpoint(name: str, path: str | Path, data: str | Path | None = None)
     dictionaries = data or find_dictionaries(path, folder)
     # fairseq says a line about every dictionary that it reads, and lets the root logger show what all libraries say.
     with silence(logging.INFO), keep_root_logger():
-        translator = import_from_plugin("inspection").Translator(path, dictionaries)
+        translator = import_from_plugin("translator", "checkpoints").Translator(path, dictionaries)
     source, target = translator.languages
     used = form or TextForm(path.parent, source, target, "word", "none", lowercase=False, truecased=False)
     if (used.source, used.target) != (source, target):

@@ -9,7 +9,7 @@ from benchmarks.families import FAMILIES
 from benchmarks.measurement import products_of
 from benchmarks.products import Product, operations, record, replay
 from benchmarks.tables import label
-from user_dir.checkpoints.inspection import FORMULAS
+from user_dir.checkpoints.operations import FORMULAS
 from user_dir.models import products
 
 #: torch's counter cannot follow the decoder's gradients of leaves; training steps have the same ones.

@@ -17,7 +17,7 @@ from recurrent_mt.text_form import LENGTH_LIMITS
 from tests.models.building import ARCHITECTURES, ENCODERS_WITH_ATTENTION, build, sources, task
 from tests.models.test_search import generate, models
 from tests.parity.made_up import made_up
-from user_dir.checkpoints.conversions import take_apart
+from user_dir.checkpoints.exporting import take_apart
 from user_dir.checkpoints.groundhog import KINDS, import_model
 
 LENGTHS = [3, 7, 1, 5]

@@ -41,10 +41,10 @@ def test_loading_leaves_the_programs_logging_alone(boxes, monkeypatch):
     """In a lesson, matplotlib would say a line about each font that it cannot read."""
     root, load = logging.getLogger(), loading.import_from_plugin
 
-    def import_as_the_first(name):
+    def import_as_the_first(*names):
         root.setLevel(logging.INFO)
         root.addHandler(logging.NullHandler())
-        return load(name)
+        return load(*names)
 
     monkeypatch.setattr(loading, "import_from_plugin", import_as_the_first)
     before = root.level, root.handlers[:]
