@@ -200,6 +200,10 @@ class TextForm:
     def merge(self, pieces: Sequence[str]) -> list[str]:
         return merge_pieces(pieces, word_numbers(pieces, self.scheme), self.scheme)
 
+    def write(self, pieces: Sequence[str]) -> str:
+        """From what the model writes to text: its pieces are merged, its words joined."""
+        return self.join(" ".join(self.merge(pieces)))
+
     def join(self, words: str) -> str:
         """From the words of a translation to text in the form in which the run's references came."""
         return self._joiner(mark_unknown(words)).strip()

@@ -118,7 +118,6 @@ BESIDE = {
     "training": "train",
     "choose-rate": "train",
     "outcome": "train",
-    "hypotheses": "translate",
 }
 #: Names of earlier versions -> the tool that does it now.
 RENAMED = dict.fromkeys(("score", "score-run", "ablation-table"), "compare")

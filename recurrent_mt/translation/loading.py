@@ -106,15 +106,7 @@ def load_checkpoint(name: str, path: str | Path, data: str | Path | None = None)
     used = form or TextForm(path.parent, source, target, "word", "none", lowercase=False, truecased=False)
     if (used.source, used.target) != (source, target):
         raise ValueError(f"{path} translates {source}-{target}, but {used.folder} is {used.source}-{used.target}")
-    return Model(
-        name,
-        translator,
-        used.scheme,
-        lambda text: used.read(text, source),
-        lambda text: used.read(text, target),
-        used.join,
-        form,
-    )
+    return Model(name, translator, used, form)
 
 
 def find_dictionaries(path: Path, run: Path | None) -> Path:
