@@ -59,7 +59,7 @@ ALLOWED = {
             *("recurrent_mt.evaluation", "recurrent_mt.metrics", "recurrent_mt.report", "recurrent_mt.translation"),
         },
         "translation": {
-            *("numpy", "matplotlib", "yaml", "recurrent_mt.metrics", "recurrent_mt.evaluation"),
+            *("numpy", "matplotlib", "pydantic", "yaml", "recurrent_mt.metrics", "recurrent_mt.evaluation"),
             *("recurrent_mt.data", "recurrent_mt.plugin_finder", "recurrent_mt.subwords", "recurrent_mt.text_form"),
             *("recurrent_mt.text_files", "recurrent_mt.silence"),
         },
