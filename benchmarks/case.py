@@ -98,7 +98,9 @@ def processor() -> str:
     return names[0] if names else platform.processor() or platform.machine()
 
 
-#: Sizes and kinds by name, which identify a case; printed and written to JSON.
+#: Sizes and kinds by name, which identify a case; printed and written to JSON. All have ``sentences``, their number B;
+#: ``length``, of the longest of them, for models on either side; and ``lengths``, a kind that
+#: :func:`~benchmarks.systems.draw_lengths` knows.
 Shape = Mapping[str, int | str]
 
 

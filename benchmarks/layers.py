@@ -80,16 +80,7 @@ PYRAMIDS: dict[str, dict[str, Any]] = {
 
 
 def prepare_pyramid(setting: Setting, *, width: int, pyramid: str, sentences: int, length: int, lengths: str) -> Case:
-    """The layer on packed leaves, with relu, with a gradient for every output.
-
-    Args:
-        setting: the run's setting.
-        width: H.
-        pyramid: a name of :data:`PYRAMIDS`.
-        sentences: B.
-        length: leaves of the longest sentence.
-        lengths: as in :func:`~benchmarks.systems.draw_lengths`.
-    """
+    """The layer of this width H on packed leaves, with relu, with a gradient for every output of the pyramid."""
 
     def compute(leaves: Tensor, *weights: Tensor, **given: Any) -> list[Tensor]:
         output = grconv(leaves, GRConvWeights(*weights), **given, **PYRAMIDS[pyramid])
@@ -138,15 +129,9 @@ GRCONV_LAYER = Family(
 
 
 def prepare_dilated(setting: Setting, *, width: int, height: int, sentences: int, length: int, lengths: str) -> Case:
-    """The layer on packed leaves, with a gradient for sums and roots.
+    """The layer of this width H on packed leaves, with a gradient for sums and roots.
 
-    Args:
-        setting: the run's setting.
-        width: H.
-        height: the last level, each with weights of its own; 0: as many as merge all leaves, with shared weights.
-        sentences: B.
-        length: leaves of the longest sentence.
-        lengths: as in :func:`~benchmarks.systems.draw_lengths`.
+    The height is the last level, each with weights of its own; 0: as many as merge all leaves, with shared weights.
     """
 
     def compute(leaves: Tensor, *weights: Tensor, activation: str, **given: Any) -> list[Tensor]:

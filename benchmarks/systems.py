@@ -79,19 +79,11 @@ def make_task(vocabulary: int) -> TranslationTask:
     return TranslationTask(TranslationConfig(), dictionary, dictionary)
 
 
-def make_sample(vocabulary: Dictionary, *, sentences: int, length: int, lengths: str, seed: int = 1) -> dict[str, Any]:
-    """A batch of sentence pairs, collated by fairseq; lengths count the end symbol.
-
-    Args:
-        vocabulary: for both languages.
-        sentences: B.
-        length: the longest source's and the longest target's.
-        lengths: as in :func:`draw_lengths`, for either side.
-        seed: for lengths and words.
-    """
-    generator = torch.Generator().manual_seed(seed)
-    sources = draw_lengths(sentences, length, lengths, seed=seed)
-    targets = draw_lengths(sentences, length, lengths, seed=seed + 1)
+def make_sample(vocabulary: Dictionary, *, sentences: int, length: int, lengths: str) -> dict[str, Any]:
+    """A batch of sentence pairs, collated by fairseq; lengths count the end symbol, and are drawn for either side."""
+    generator = torch.Generator().manual_seed(1)
+    sources = draw_lengths(sentences, length, lengths, seed=1)
+    targets = draw_lengths(sentences, length, lengths, seed=2)
 
     def words(count: int) -> torch.Tensor:
         drawn = torch.randint(vocabulary.nspecial, len(vocabulary), (count - 1,), generator=generator)
@@ -105,7 +97,7 @@ def make_sample(vocabulary: Dictionary, *, sentences: int, length: int, lengths:
 
 
 def model_shape(system: str, size: str, sentences: int, length: int, lengths: str) -> Shape:
-    """A shape of the cases that are made of a :class:`ModelPair`, which explains the entries."""
+    """A shape of the cases that are made of a :class:`ModelPair`."""
     return {"system": system, "size": size, "sentences": sentences, "length": length, "lengths": lengths}
 
 
@@ -130,16 +122,9 @@ class ModelPair:
         lengths: str,
         dropout: float = 0.0,
     ) -> None:
-        """Builds both and draws a batch.
+        """Builds a system of :data:`SYSTEMS` in a size of :data:`SIZES` and the stock one, and draws a batch.
 
-        Args:
-            setting: the run's setting.
-            system: a name of :data:`SYSTEMS`.
-            size: a name of :data:`SIZES`.
-            sentences: B.
-            length: the longest sentence's, on either side.
-            lengths: as in :func:`draw_lengths`.
-            dropout: wherever the models have dropout.
+        Both have dropout wherever they can.
         """
         self._setting, self._system, self._size, self._dropout = setting, system, SIZES[size], dropout
         self.name = f"{system} {size}"
