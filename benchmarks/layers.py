@@ -2,76 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from recurrent_mt.kernels.dilated_grconv import DilatedGRConvWeights, dilated_grconv
-from recurrent_mt.kernels.grconv import GRConvWeights, grconv
-from recurrent_mt.kernels.packing import make_packing
+from recurrent_mt.layers.grconv import DilatedGRConvEncoder, GRConvEncoder
 
 from .case import Case, Family, Setting, Shape
 from .parity import SENTENCES, assert_parity, constant_gradient
 from .systems import draw_lengths
 
 
-class Layer(NamedTuple):
-    """A layer over packed leaves, without its batch.
+class LayerPasses:
+    """Forward and backward passes of a layer over one batch: annotations, summary, and all gradients.
 
-    Attributes:
-        name: for messages.
-        lengths: the number of leaves of each sentence.
-        weights: what it has besides them.
+    Args:
         setting: the run's setting.
-        outputs: its outputs, from leaves and weights, with ``counts``, ``activation`` and ``backend``.
+        build: makes the layer with an activation and a backend, always with the same weights.
+        width: E, and the units of a node.
+        lengths: of the sentences, in words.
     """
 
-    name: str
-    lengths: list[int]
-    weights: Sequence[Tensor]
-    setting: Setting
-    outputs: Callable[..., Sequence[Tensor]]
+    def __init__(
+        self, setting: Setting, build: Callable[[str, str], nn.Module], width: int, lengths: list[int]
+    ) -> None:
+        self.setting, self.build, self.lengths = setting, build, torch.tensor(lengths)
+        generator = torch.Generator().manual_seed(2)
+        self.embedded = torch.randn(len(lengths), max(lengths), width, generator=generator)
 
-    def passes(self, backend: str, activation: str, dtype: torch.dtype) -> Callable[[], list[Tensor]]:
-        """A forward and backward pass: outputs and gradients.
+    def make(
+        self, activation: str, backend: str, dtype: torch.dtype, sentences: int | None = None
+    ) -> Callable[[], list[Tensor]]:
+        """A pass.
 
         Args:
-            backend: the kernel's.
             activation: of the candidates.
+            backend: the kernel's.
             dtype: the format of all numbers, which are first rounded to the run's; for the run's own, of the products.
+            sentences: only so many, the first; None: all.
         """
-        narrow = self.setting.autocast and backend != "reference" and dtype == self.setting.products
-        generator = torch.Generator().manual_seed(2)
-        own = self.setting.weights if narrow else dtype
-        packing = make_packing(torch.arange(max(self.lengths)) >= torch.tensor(self.lengths)[:, None])
-        leaves = torch.randn(sum(self.lengths), self.weights[0].size(-1), generator=generator)
-        leaves, *weights = (
-            tensor.to(self.setting.device, self.setting.weights).to(own).requires_grad_()
-            for tensor in (leaves, *self.weights)
-        )
+        setting = self.setting
+        narrow = setting.autocast and backend != "reference" and dtype == setting.products
+        number = setting.weights if narrow else dtype
+        torch.manual_seed(1)
+        layer = self.build(activation, backend).to(setting.device, setting.weights).to(number)
+        embedded = self.embedded[:sentences].to(setting.device, setting.weights).to(number).requires_grad_()
+        padding = (torch.arange(embedded.size(1)) >= self.lengths[:sentences, None]).to(setting.device)
+        wanted = [embedded, *layer.parameters()]
 
         def run() -> list[Tensor]:
-            with torch.autocast(self.setting.device, dtype=dtype, enabled=narrow):
-                outputs = self.outputs(leaves, *weights, counts=packing.counts, activation=activation, backend=backend)
-            outputs = [rows for rows in outputs if rows.requires_grad and rows.numel()]
-            gradients = [constant_gradient(rows) for rows in outputs]
-            return [*outputs, *torch.autograd.grad(outputs, [leaves, *weights], gradients)]
+            with torch.autocast(setting.device, dtype=dtype, enabled=narrow):
+                encoded = layer(embedded, padding)
+            outputs = [encoded.annotations, encoded.summary]
+            return [*outputs, *torch.autograd.grad(outputs, wanted, list(map(constant_gradient, outputs)))]
 
         return run
 
     def check(self, activation: str, dtype: torch.dtype) -> None:
-        """Raises ParityError unless the pass in this dtype agrees with the reference."""
+        """Raises ParityError unless a pass in this dtype agrees with the reference."""
         assert_parity(
-            f"{self.name}, {activation}",
-            self.passes(self.setting.backend, activation, dtype),
-            lambda exact: self.passes("reference", activation, exact)(),
+            f"layer of width {self.embedded.size(-1)}, {activation}",
+            self.make(activation, self.setting.backend, dtype, SENTENCES),
+            lambda exact: self.make(activation, "reference", exact, SENTENCES)(),
             dtype,
         )
 
 
-#: Pyramids: Cho et al.'s (2014b) and others, as options of the kernel.
+#: Pyramids: Cho et al.'s (2014b) and others, as options of the layer.
 PYRAMIDS: dict[str, dict[str, Any]] = {
     "plain": {},
     "height 4": {"height": 4},
@@ -79,34 +78,25 @@ PYRAMIDS: dict[str, dict[str, Any]] = {
 }
 
 
-def prepare_pyramid(setting: Setting, *, width: int, pyramid: str, sentences: int, length: int, lengths: str) -> Case:
-    """The layer of this width H on packed leaves, with relu, with a gradient for every output of the pyramid."""
+def prepare_pyramid(setting: Setting, *, units: int, pyramid: str, sentences: int, length: int, lengths: str) -> Case:
+    """The layer of so many units, with relu."""
+    words = draw_lengths(sentences, length, lengths, seed=1)
 
-    def compute(leaves: Tensor, *weights: Tensor, **given: Any) -> list[Tensor]:
-        output = grconv(leaves, GRConvWeights(*weights), **given, **PYRAMIDS[pyramid])
-        return [output.summaries, output.nodes]
+    def build(activation: str, backend: str) -> nn.Module:
+        return GRConvEncoder(units, units, activation=activation, backend=backend, **PYRAMIDS[pyramid])
 
-    leaves = draw_lengths(sentences, length, lengths, seed=1)
-    layer = Layer(f"grconv_layer of width {width}", leaves, draw_weights(width), setting, compute)
+    layer = LayerPasses(setting, build, units, words)
 
     def check() -> None:
         # A relu whose sum is rounded across zero has a different slope: with few bits, the check uses tanh.
-        few = layer._replace(lengths=leaves[:SENTENCES])
-        few.check("tanh", setting.products)
-        few.check("relu", torch.float64)
+        layer.check("tanh", setting.products)
+        layer.check("relu", torch.float64)
 
-    return Case(layer.passes(setting.backend, "relu", setting.products), check, "words", sum(leaves))
-
-
-def draw_weights(width: int, *sets: int) -> list[Tensor]:
-    """What merges two nodes of this width: both factors and the bias of the candidate, then of the three gates."""
-    generator = torch.Generator().manual_seed(1)
-    shapes = [(width, width), (width, width), (width,), (3, width), (3, width), (3,)]
-    return [torch.randn((*sets, *shape), generator=generator) / (2 * width) ** 0.5 for shape in shapes]
+    return Case(layer.make("relu", setting.backend, setting.products), check, "words", sum(words))
 
 
-def _pyramid_shape(width: int, length: int, pyramid: str = "plain", sentences: int = 32) -> Shape:
-    return {"width": width, "pyramid": pyramid, "sentences": sentences, "length": length, "lengths": "mixed"}
+def _pyramid_shape(units: int, length: int, pyramid: str = "plain", sentences: int = 32) -> Shape:
+    return {"units": units, "pyramid": pyramid, "sentences": sentences, "length": length, "lengths": "mixed"}
 
 
 GRCONV_LAYER = Family(
@@ -123,43 +113,39 @@ GRCONV_LAYER = Family(
         *(_pyramid_shape(512, 30, pyramid) for pyramid in PYRAMIDS if pyramid != "plain"),
     ),
     quick=tuple(_pyramid_shape(8, 6, pyramid, sentences=3) for pyramid in PYRAMIDS),
-    growth={"width": 256, "pyramid": "plain", "sentences": 16, "length": 20, "lengths": "equal"},
-    small_growth={"width": 8, "pyramid": "plain", "sentences": 2, "length": 4, "lengths": "equal"},
+    growth={"units": 256, "pyramid": "plain", "sentences": 16, "length": 20, "lengths": "equal"},
+    small_growth={"units": 8, "pyramid": "plain", "sentences": 2, "length": 4, "lengths": "equal"},
 )
 
 
-def prepare_dilated(setting: Setting, *, width: int, height: int, sentences: int, length: int, lengths: str) -> Case:
-    """The layer of this width H on packed leaves, with a gradient for sums and roots.
+def prepare_dilated(setting: Setting, *, units: int, height: int, sentences: int, length: int, lengths: str) -> Case:
+    """The layer of so many units for each direction.
 
-    The height is the last level, each with weights of its own; 0: as many as merge all leaves, with shared weights.
+    The height is the last level, each with weights of its own; 0: as many as merge all words, with shared weights.
     """
+    words = draw_lengths(sentences, length, lengths, seed=1)
 
-    def compute(leaves: Tensor, *weights: Tensor, activation: str, **given: Any) -> list[Tensor]:
+    def build(activation: str, backend: str) -> nn.Module:
         assert activation == "tanh", "the merges of a dilated grConv have no other"
-        return list(dilated_grconv(leaves, DilatedGRConvWeights(*weights), height=height, **given)[1:3])
+        return DilatedGRConvEncoder(units, 2 * units, height=height, weight_sets=height or 1, backend=backend)
 
-    leaves = draw_lengths(sentences, length, lengths, seed=1)
-    layer = Layer(f"dilated_grconv_layer of width {width}", leaves, draw_weights(width, height or 1), setting, compute)
-    return Case(
-        layer.passes(setting.backend, "tanh", setting.products),
-        lambda: layer._replace(lengths=leaves[:SENTENCES]).check("tanh", setting.products),
-        "words",
-        sum(leaves),
-    )
+    layer = LayerPasses(setting, build, units, words)
+    run = layer.make("tanh", setting.backend, setting.products)
+    return Case(run, lambda: layer.check("tanh", setting.products), "words", sum(words))
 
 
 def _dilated_shape(
-    width: int, length: int, *, height: int = 4, sentences: int = 32, lengths: str = "mixed"
+    units: int, length: int, *, height: int = 4, sentences: int = 32, lengths: str = "mixed"
 ) -> dict[str, int | str]:
-    return {"width": width, "height": height, "sentences": sentences, "length": length, "lengths": lengths}
+    return {"units": units, "height": height, "sentences": sentences, "length": length, "lengths": lengths}
 
 
 DILATED_GRCONV_LAYER = Family(
     name="dilated_grconv_layer",
-    about="the dilated grConv layer in one direction, forward and backward",
+    about="the dilated grConv layer, forward and backward",
     case=prepare_dilated,
     shapes=(
-        *(_dilated_shape(width, length) for width in (128, 256, 512) for length in (10, 30, 50)),
+        *(_dilated_shape(units, length) for units in (128, 256, 512) for length in (10, 30, 50)),
         _dilated_shape(128, 25, sentences=40, lengths="alike"),
         *(_dilated_shape(128, length, height=0) for length in (10, 30, 50)),
         _dilated_shape(1000, 30),

@@ -59,6 +59,6 @@ def test_the_peak_is_what_a_run_takes(family, megabytes):
 
 @pytest.mark.slow
 def test_memory_is_measured_in_a_process_of_its_own():
-    shape = {"width": 64, "pyramid": "plain", "sentences": 16, "length": 40, "lengths": "equal"}
+    shape = {"units": 64, "pyramid": "plain", "sentences": 16, "length": 40, "lengths": "equal"}
     held = 4 * 64 * 16 * sum(range(1, 40))
     assert held < peak_memory("grconv_layer", shape, "ours", Setting()) < 20 * held
