@@ -118,8 +118,7 @@ ALLOWED = {
         "criterions.py": {"fairseq", "torch", "user_dir.models", "recurrent_mt.kernels"},
         "help_option.py": {"fairseq", "user_dir.models"},
         "cli": {
-            *("recurrent_mt.kernels", "recurrent_mt.text_files", "recurrent_mt.onnx_export"),
-            "recurrent_mt.arguments",
+            *("recurrent_mt.kernels", "recurrent_mt.text_files", "recurrent_mt.arguments"),
             *("user_dir.checkpoints", "user_dir.segmented_translation"),
         },
     },

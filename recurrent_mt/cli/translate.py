@@ -42,9 +42,8 @@ from ..text_files import (
     read_standard_input,
     write_text,
 )
-from ..text_form import TextForm, read_text_form
+from ..text_form import Lines, TextForm, read_text_form
 from ..translation.box import find_default, find_folder, read_default
-from ..translation.lines import Lines
 from ..translation.loading import find_systems
 from .train import has_gpu
 

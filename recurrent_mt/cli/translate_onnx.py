@@ -30,9 +30,8 @@ from ..text_files import (
     read_standard_input,
     write_text,
 )
-from ..text_form import TextForm, read_text_form
+from ..text_form import Lines, TextForm, read_text_form
 from ..translation.box import ONNX, find_folder, find_run
-from ..translation.lines import Lines
 
 if TYPE_CHECKING:
     from ..onnx_translation import OnnxModel
