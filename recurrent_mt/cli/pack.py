@@ -113,7 +113,7 @@ def pack(
         except ValueError as error:
             raise ValueError(f"{checkpoints[name]} is not of the text of {options.run}: {error}") from error
         scores = {test.name: score_system(form, ["translate", str(folder), str(file)], test) for test in tests}
-        cards[name] = Card(facts, file.stat().st_size, scores)
+        cards[name] = Card(**facts._asdict(), size=file.stat().st_size, scores=scores)
     small: dict[str, Score] = {}
     if options.onnx:
         default = folder / PARAMETERS.format(names[0], 1)

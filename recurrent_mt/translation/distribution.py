@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, NamedTuple, Protocol
+from typing import Annotated, NamedTuple
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -43,19 +43,22 @@ VERSION = "1.0"
 DISTRIBUTION = r"^[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?$"
 
 
-class Facts(Protocol):
-    """What a checkpoint says of its model, see ``user_dir/checkpoints/halving.py``."""
+class Card(NamedTuple):
+    """What is known of a packed model.
+
+    Attributes:
+        architecture: fairseq's name of it.
+        parameters: how many, shared ones counted once.
+        updates: of its training.
+        epochs: begun.
+        size: of its file, in bytes.
+        scores: BLEU by test set.
+    """
 
     architecture: str
     parameters: int
     updates: int
     epochs: int
-
-
-class Card(NamedTuple):
-    """What is measured of a packed model: facts, the size of its file in bytes, and BLEU by test set."""
-
-    facts: Facts
     size: int
     scores: Mapping[str, Score]
 
@@ -173,12 +176,12 @@ def render_box(description: BoxDescription, cards: Mapping[str, Card], small: Ma
 
 def render_card(description: BoxDescription, name: str, card: Card) -> str:
     """The card of one model."""
-    facts, said = card.facts, description.systems[name]
+    said = description.systems[name]
     parameters, size = describe(card)
     rows = [
-        ["architecture", f"`{facts.architecture}`"],
+        ["architecture", f"`{card.architecture}`"],
         ["parameters", f"{parameters}, stored in 16 bits: {size} MB"],
-        ["training", f"{facts.updates:,} updates, in epoch {facts.epochs}"],
+        ["training", f"{card.updates:,} updates, in epoch {card.epochs}"],
         ["code", f"commit {description.commit}"],
         *([f"BLEU, {test}", f"{found.value:.1f}"] for test, found in card.scores.items()),
     ]
@@ -199,7 +202,7 @@ def render_card(description: BoxDescription, name: str, card: Card) -> str:
 
 def describe(card: Card) -> list[str]:
     """The number of parameters, and the megabytes of the file."""
-    return [f"{card.facts.parameters:,}", f"{card.size / 1e6:.1f}"]
+    return [f"{card.parameters:,}", f"{card.size / 1e6:.1f}"]
 
 
 def values(scores: Mapping[str, Score], tests: list[str]) -> list[str]:
