@@ -67,7 +67,6 @@ ENCODER = Family(
     ),
     quick=tuple(model_shape(system, "tiny", 3, 6, "mixed") for system in ("RNNsearch", "grConv", "dilated grConv")),
     growth=model_shape("RNNsearch", "small", 16, 20, "equal"),
-    small_growth=model_shape("RNNsearch", "tiny", 2, 4, "equal"),
 )
 
 
@@ -120,7 +119,6 @@ DECODER = Family(
     ),
     quick=(model_shape("RNNsearch", "tiny", 3, 6, "mixed"), model_shape("RNNenc", "tiny", 3, 6, "mixed")),
     growth=model_shape("RNNsearch", "small", 16, 20, "equal"),
-    small_growth=model_shape("RNNsearch", "tiny", 2, 4, "equal"),
 )
 
 
@@ -186,7 +184,6 @@ TRAINING_STEP = Family(
         model_shape(system, "tiny", 3, 6, "alike") for system in ("RNNsearch", "RNNenc", "dilated grConv", "grConv")
     ),
     growth=model_shape("RNNsearch", "small", 16, 20, "equal"),
-    small_growth=model_shape("RNNsearch", "tiny", 2, 4, "equal"),
 )
 
 
@@ -253,7 +250,6 @@ TRANSLATION = Family(
     ),
     quick=(model_shape("RNNsearch", "tiny", 3, 6, "alike"),),
     growth=model_shape("RNNsearch", "small", 8, 20, "equal"),
-    small_growth=model_shape("RNNsearch", "tiny", 2, 4, "equal"),
 )
 
 

@@ -114,7 +114,6 @@ GRCONV_LAYER = Family(
     ),
     quick=tuple(_pyramid_shape(8, 6, pyramid, sentences=3) for pyramid in PYRAMIDS),
     growth={"units": 256, "pyramid": "plain", "sentences": 16, "length": 20, "lengths": "equal"},
-    small_growth={"units": 8, "pyramid": "plain", "sentences": 2, "length": 4, "lengths": "equal"},
 )
 
 
@@ -152,5 +151,4 @@ DILATED_GRCONV_LAYER = Family(
     ),
     quick=(_dilated_shape(8, 6, height=0, sentences=3), _dilated_shape(8, 6, height=2, sentences=3)),
     growth=_dilated_shape(128, 20, sentences=16, lengths="equal"),
-    small_growth=_dilated_shape(8, 4, sentences=2, lengths="equal"),
 )

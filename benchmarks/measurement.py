@@ -1,25 +1,18 @@
-"""A case checked and timed, its peak memory, how its costs grow, and where its time goes."""
+"""A case checked and timed, how its costs grow, and where its time goes."""
 
 from __future__ import annotations
 
-import ctypes
-import gc
-import logging
 import math
-import multiprocessing
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 from torch.profiler import ProfilerActivity, profile
 
 from .case import Family, Setting, Shape
-from .families import FAMILIES
+from .memory import peak_memory
 from .products import Products, is_product, operations, record, replay
 
 #: The fewest and the most rounds of timing, however long one takes.
@@ -91,75 +84,6 @@ def _synchronize(device: str) -> None:
         torch.cuda.synchronize()
 
 
-_PROCESS = Path("/proc/self")
-
-
-def peak_memory(family: str, shape: Shape, which: str, setting: Setting) -> int | None:
-    """Bytes that the first run takes at its peak, beyond what is held when model and batch are ready.
-
-    It therefore excludes the model's weights but includes gradients and, in a training step, Adam's moments.
-
-    Args:
-        family: the case's family.
-        shape: the case's shape.
-        which: ``ours`` or ``stock``.
-        setting: the run's setting.
-
-    Returns:
-        None on a CPU whose system does not report the peak (it is read where Linux keeps it).
-
-    Raises:
-        RuntimeError: if the process ends before it has an answer, as when memory runs out.
-    """
-    if setting.device == "cpu" and not (_PROCESS / "clear_refs").exists():
-        return None
-    spawn = multiprocessing.get_context("spawn")
-    # fairseq logs when it is imported.
-    with ProcessPoolExecutor(1, spawn, initializer=logging.disable, initargs=(logging.INFO,)) as pool:
-        try:
-            return pool.submit(measure_here, family, shape, which, setting).result()
-        except BrokenProcessPool as error:
-            raise RuntimeError(
-                f"the process that measured the memory of {which} in {family} {dict(shape)} ended: "
-                "there may not be enough memory"
-            ) from error
-
-
-def measure_here(family: str, shape: Shape, which: str, setting: Setting) -> int:
-    """The same in this process, which must not have done anything else."""
-    torch.set_num_threads(setting.threads)
-    # Libraries load their kernels on first use.
-    FAMILIES[family].case(setting, **FAMILIES[family].quick[0]).runs()[which]()
-    run = FAMILIES[family].case(setting, **shape).runs()[which]
-    if setting.device == "cuda":
-        torch.cuda.synchronize()
-        torch.cuda.reset_peak_memory_stats()
-        before = torch.cuda.memory_allocated()
-        run()
-        torch.cuda.synchronize()
-        return torch.cuda.max_memory_allocated() - before
-    _return_what_is_free()
-    # 5 resets the peak to what is held now: see proc_pid_clear_refs(5).
-    (_PROCESS / "clear_refs").write_text("5")
-    before = _resident_peak()
-    run()
-    return _resident_peak() - before
-
-
-def _return_what_is_free() -> None:
-    """Makes the C library return freed memory: the run could use what it keeps without a trace in the peak."""
-    gc.collect()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
-
-
-def _resident_peak() -> int:
-    """The most that this process has held. ``ru_maxrss`` would not do: it is inherited from the starting process."""
-    lines = (_PROCESS / "status").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
-
-
 def products_of(family: Family, shape: Shape, setting: Setting) -> Products:
     """What a case multiplies, recorded where torch does all of it."""
     return record(family.case(setting.recording, **shape).run)
@@ -208,7 +132,7 @@ def measure_growth(family: Family, setting: Setting, *, quick: bool, with_memory
     Raises:
         ParityError: if ours does not agree with the reference kernels.
     """
-    base = family.small_growth if quick else family.growth
+    base = family.quick_growth if quick else family.growth
     records = []
     for quantity in ("length", "sentences"):
         sizes = [int(base[quantity]) * factor for factor in FACTORS]

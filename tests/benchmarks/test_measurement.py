@@ -3,9 +3,10 @@
 import pytest
 import torch
 
-from benchmarks import measurement
+from benchmarks import memory
 from benchmarks.case import Case, Family, Setting
-from benchmarks.measurement import FEWEST, MOST, Spread, exponent, measure_here, peak_memory, ratios, time_in_turn
+from benchmarks.measurement import FEWEST, MOST, Spread, exponent, ratios, time_in_turn
+from benchmarks.memory import measure_here, peak_memory
 
 
 def test_a_spread_is_the_median_and_the_quartiles():
@@ -45,8 +46,8 @@ def case_of(megabytes):
 @pytest.fixture
 def family(monkeypatch):
     quick = {"megabytes": 1}
-    made = Family("made", "", lambda setting, megabytes: case_of(megabytes), (), (quick,), quick, quick)
-    monkeypatch.setattr(measurement, "FAMILIES", {"made": made})
+    made = Family("made", "", lambda setting, megabytes: case_of(megabytes), (), (quick,), quick)
+    monkeypatch.setattr(memory, "FAMILIES", {"made": made})
 
 
 @pytest.mark.parametrize("megabytes", [40, 80])

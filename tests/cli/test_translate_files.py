@@ -52,7 +52,6 @@ PROGRAM = f"""
 import sys
 from recurrent_mt.cli import translate
 from recurrent_mt.cli.command import main
-from recurrent_mt.cli.command import main
 search = lambda form, options, program: [sys.executable, "-c", {SEARCH!r}, str(options.buffer_size), sys.argv[1]]
 translate.search_command = search
 sys.exit(main(["translate", *sys.argv[2:]]))

@@ -4,7 +4,6 @@ import io
 import shutil
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -286,13 +285,3 @@ def test_pip_takes_the_folder_that_is_named_for_a_folder(packed, tmp_path, monke
     model = f"gru={packed / 'run' / PARAMETERS.format('gru', 1)}"
     words = ("--no-onnx", "--run", packed / "run", model, "--out", out.format(tmp_path))
     assert call("pack", packed / "toy.yaml", *words).stdout.endswith(f" MB. pip install {place.format(tmp_path)}\n")
-
-
-def test_without_a_box_one_line_says_what_to_do(monkeypatch):
-    monkeypatch.setattr("recurrent_mt.translation.box.list_boxes", dict)
-    for tool in ("translate", "translate-onnx", "demo"):
-        if tool == "demo" and find_spec("gradio") is None:
-            pytest.skip("needs gradio")
-        done = call(tool)
-        assert done.returncode == 1 and done.stderr.count("\n") == 1
-        assert "no models in a box are installed: pip install ./pretrained/fr-en" in done.stderr
