@@ -16,9 +16,10 @@ import torch
 
 from recurrent_mt.text_files import write_text
 
-from .case import AUTOCAST, DTYPES, ParityError, Setting, describe
+from .case import AUTOCAST, DTYPES, Setting, describe
 from .families import FAMILIES
 from .measurement import measure, measure_growth, measure_profile
+from .parity import ParityError
 from .tables import (
     GROWTH_HEADER,
     HEADER,
@@ -68,15 +69,13 @@ def _measure(arguments: Sequence[str]) -> None:
     options = _parser().parse_args(arguments)
     _check(options)
     torch.set_num_threads(options.threads)
-    setting = Setting(
-        options.device, options.dtype, options.stock_dtype, options.backend, options.threads, options.seconds
-    )
+    setting = Setting(options.device, options.dtype, options.stock_dtype, options.threads, options.seconds)
     families = [FAMILIES[name] for name in options.cases]
     with_memory = "memory" in options.parts
     result: dict[str, Any] = {"machine": describe(setting), "cases": [], "growth": [], "profiles": []}
     print("  ".join(f"{name} {value}" for name, value in result["machine"].items()), flush=True)
     if "time" in options.parts:
-        print(f"{result['machine']['backend']} kernels, checked against the reference; medians\n\n{HEADER}", flush=True)
+        print(f"{setting.kernels} kernels, checked against the reference; medians\n\n{HEADER}", flush=True)
         for family in families:
             for shape in family.quick if options.quick else family.shapes:
                 result["cases"].append(measure(family, shape, setting, with_memory=with_memory))
@@ -145,12 +144,6 @@ def _parser() -> argparse.ArgumentParser:
         choices=(*DTYPES, AUTOCAST),
         default="float32",
         help="of our models and the bare products; autocast: products in bfloat16, the rest float32, like --autocast",
-    )
-    parser.add_argument(
-        "--backend",
-        choices=("auto", "native", "packed", "fused"),
-        default="auto",
-        help="of our kernels; native: compiled search and fused Adam, too; auto: native where it is built (default)",
     )
     parser.add_argument("--stock-dtype", choices=DTYPES, default="float32", help="of fairseq's lstm")
     parser.add_argument(

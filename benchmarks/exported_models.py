@@ -17,14 +17,13 @@ from pathlib import Path
 from statistics import median
 
 import torch
-from fairseq.data import LanguagePairDataset
 from fairseq.sequence_generator import SequenceGenerator
 from torch import nn
 
 from recurrent_mt.onnx_export import export_model
 from recurrent_mt.onnx_translation import OnnxModel, translate
-from user_dir.checkpoints.checkpoint import Checkpoint, encode
-from user_dir.checkpoints.conversions import take_apart
+from user_dir.checkpoints.checkpoint import Checkpoint, make_batches, token_ids
+from user_dir.checkpoints.exporting import take_apart
 
 #: What PyTorch's dynamic quantization is told to quantize: all that it can of an lstm.
 QUANTIZED = {nn.Linear, nn.LSTM, nn.LSTMCell}
@@ -37,15 +36,13 @@ def in_pytorch(checkpoint: Checkpoint, *, int8: bool, batch: int) -> Callable[[S
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # torch.ao.quantization gives way to torchao
             model = torch.ao.quantization.quantize_dynamic(model, QUANTIZED, dtype=torch.qint8)
-    dictionary = checkpoint.task.source_dictionary
     generator = SequenceGenerator([model], checkpoint.task.target_dictionary, beam_size=5)
 
     def run(sentences: Sequence[str]) -> None:
-        ids = sorted(encode(sentences, dictionary), key=len)
-        dataset = LanguagePairDataset(ids, [len(words) for words in ids], dictionary, shuffle=False)
-        for start in range(0, len(ids), batch):
-            end = min(start + batch, len(ids))
-            generator.generate([model], dataset.collater([dataset[row] for row in range(start, end)]))
+        ids = token_ids(sentences, checkpoint.task.source_dictionary)
+        room = batch * max(map(len, ids))
+        for some in make_batches(checkpoint.task, ids, max_tokens=room, max_sentences=batch, left_pad_source=True):
+            generator.generate([model], some)
 
     return run
 
@@ -73,9 +70,7 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     ours, lstm = (Checkpoint(path, options.data) for path in (options.checkpoint, options.lstm))
-    ours.task.load_dataset("test")
-    pairs = ours.task.dataset("test")
-    sentences = [ours.task.source_dictionary.string(pairs.src[row]) for row in range(options.sentences)]
+    sentences, _ = ours.first_pairs(options.sentences)
     with tempfile.TemporaryDirectory() as folder:
         systems = {
             "ours, PyTorch": in_pytorch(ours, int8=False, batch=options.batch),

@@ -20,26 +20,24 @@ from torch import Tensor, nn
 from user_dir.optim import FusedAdamConfig
 from user_dir.tasks.native_translation import NativeGenerator
 
-from .case import SENTENCES, Case, Family, Setting, assert_parity, constant_gradient, reference_of
+from .case import Case, Family, Setting
 from .layers import DILATED_GRCONV_LAYER, GRCONV_LAYER
-from .products import decoder as decoder_products
-from .products import search
-from .systems import ModelPair, model_shape, prepare_models
+from .parity import SENTENCES, assert_parity, constant_gradient
+from .systems import ModelPair, model_shape
 
 
 def prepare_encoder(setting: Setting, **shape: Any) -> Case:
     """The encoder alone: annotations and summary, and all its gradients.
 
-    The arguments are those of :func:`~benchmarks.systems.prepare_models`.
+    The arguments are those of :class:`~benchmarks.systems.ModelPair`.
     """
-    models = prepare_models(setting, **shape)
+    models = ModelPair(setting, **shape)
     tokens = {name: models.sample["net_input"][name] for name in ("src_tokens", "src_lengths")}
     return Case(
         _encoder_passes(models.ours.encoder, tokens, lambda output: [output.annotations, output.summary]),
-        models.system.encoder_products(models.source, models.size).all(),
         models.check,
         "words",
-        sum(models.source),
+        models.source_words,
         _encoder_passes(models.stock.encoder, tokens, lambda output: output[:2]),
     )
 
@@ -58,7 +56,7 @@ def _encoder_passes(
 ENCODER = Family(
     name="encoder",
     about="the encoder with its embeddings, forward and backward",
-    prepare=prepare_encoder,
+    case=prepare_encoder,
     shapes=(
         model_shape("RNNsearch", "small", 32, 30, "mixed"),
         model_shape("RNNsearch", "small", 64, 30, "alike"),
@@ -69,23 +67,20 @@ ENCODER = Family(
     ),
     quick=tuple(model_shape(system, "tiny", 3, 6, "mixed") for system in ("RNNsearch", "grConv", "dilated grConv")),
     growth=model_shape("RNNsearch", "small", 16, 20, "equal"),
-    small_growth=model_shape("RNNsearch", "tiny", 2, 4, "equal"),
 )
 
 
 def prepare_decoder(setting: Setting, **shape: Any) -> Case:
     """The decoder alone, from an encoded batch to scores over the vocabulary, and all its gradients.
 
-    The arguments are those of :func:`~benchmarks.systems.prepare_models`.
+    The arguments are those of :class:`~benchmarks.systems.ModelPair`.
     """
-    models = prepare_models(setting, **shape)
-    products = decoder_products(models.source, models.target, models.size, attention=models.system.attention)
+    models = ModelPair(setting, **shape)
     return Case(
         _decoder_passes(models.ours, models.sample["net_input"]),
-        products.all(),
         models.check,
         "words",
-        sum(models.target),
+        models.target_words,
         _decoder_passes(models.stock, models.sample["net_input"]),
     )
 
@@ -114,7 +109,7 @@ def _carries_gradient(field: object) -> bool:
 DECODER = Family(
     name="decoder",
     about="the decoder over given targets, with scores over the vocabulary, forward and backward",
-    prepare=prepare_decoder,
+    case=prepare_decoder,
     shapes=(
         model_shape("RNNsearch", "small", 32, 30, "mixed"),
         model_shape("RNNsearch", "small", 64, 30, "alike"),
@@ -124,7 +119,6 @@ DECODER = Family(
     ),
     quick=(model_shape("RNNsearch", "tiny", 3, 6, "mixed"), model_shape("RNNenc", "tiny", 3, 6, "mixed")),
     growth=model_shape("RNNsearch", "small", 16, 20, "equal"),
-    small_growth=model_shape("RNNsearch", "tiny", 2, 4, "equal"),
 )
 
 
@@ -142,36 +136,25 @@ CRITERION, STOCK_CRITERION = "chunked_cross_entropy", "cross_entropy"
 def prepare_step(setting: Setting, *, criterion: str = CRITERION, **shape: Any) -> Case:
     """One update: fairseq's translation task, cross-entropy, clipping, Adam.
 
-    The products are those of encoder and decoder; embeddings, softmax, and Adam have none. bfloat16 is fairseq's
-    ``--bf16``, with master weights in float32. The arguments are those of :func:`~benchmarks.systems.prepare_models`,
-    and the criterion of our model.
+    bfloat16 is fairseq's ``--bf16``, with master weights in float32. The arguments are those of
+    :class:`~benchmarks.systems.ModelPair`, and the criterion of our model.
     """
-    models = prepare_models(setting, dropout=DROPOUT, **shape)
-    products = models.system.encoder_products(models.source, models.size) + decoder_products(
-        models.source, models.target, models.size, attention=models.system.attention
-    )
+    models = ModelPair(setting, dropout=DROPOUT, **shape)
     return Case(
-        _update(setting, setting.dtype, criterion, models.task, models.ours, models.sample, fused=setting.is_native),
-        products.all(),
+        _update(models.ours, models, setting.dtype, criterion, fused=setting.is_compiled),
         models.check,
         "words",
-        sum(models.target),
-        _update(setting, setting.stock_dtype, STOCK_CRITERION, models.task, models.stock, models.sample),
+        models.target_words,
+        _update(models.stock, models, setting.stock_dtype, STOCK_CRITERION),
     )
 
 
 def _update(
-    setting: Setting,
-    dtype: str,
-    criterion: str,
-    task: FairseqTask,
-    model: FairseqEncoderDecoderModel,
-    sample: dict[str, Any],
-    *,
-    fused: bool = False,
+    model: FairseqEncoderDecoderModel, models: ModelPair, dtype: str, criterion: str, *, fused: bool = False
 ) -> Callable[[], object]:
+    task: FairseqTask = models.task
     config = OmegaConf.structured(FairseqConfig)
-    config.common.cpu = setting.device == "cpu"
+    config.common.cpu = not models.sample["target"].is_cuda
     config.common.bf16 = dtype == "bfloat16"
     config.optimization.lr = [LEARNING_RATE]
     config.optimization.clip_norm = CLIP_NORM
@@ -180,13 +163,13 @@ def _update(
     config.lr_scheduler = OmegaConf.structured(FixedLRScheduleConfig(_name="fixed"))
     config.criterion = OmegaConf.structured(CRITERION_DATACLASS_REGISTRY[criterion](_name=criterion))
     trainer = Trainer(config, task, model, task.build_criterion(config.criterion))
-    return lambda: trainer.train_step([sample])
+    return lambda: trainer.train_step([models.sample])
 
 
 TRAINING_STEP = Family(
     name="training_step",
     about="a whole update by fairseq's trainer: forward, backward, clipping, Adam",
-    prepare=prepare_step,
+    case=prepare_step,
     shapes=(
         model_shape("RNNsearch", "small", 80, 25, "alike"),
         {**model_shape("RNNsearch", "small", 80, 25, "alike"), "criterion": STOCK_CRITERION},
@@ -197,14 +180,10 @@ TRAINING_STEP = Family(
         model_shape("grConv", "small", 80, 25, "alike"),
         model_shape("RNNsearch", "paper", 16, 30, "alike"),
     ),
-    quick=(
-        model_shape("RNNsearch", "tiny", 3, 6, "alike"),
-        model_shape("RNNenc", "tiny", 3, 6, "alike"),
-        model_shape("dilated grConv", "tiny", 3, 6, "alike"),
-        model_shape("grConv", "tiny", 3, 6, "alike"),
+    quick=tuple(
+        model_shape(system, "tiny", 3, 6, "alike") for system in ("RNNsearch", "RNNenc", "dilated grConv", "grConv")
     ),
     growth=model_shape("RNNsearch", "small", 16, 20, "equal"),
-    small_growth=model_shape("RNNsearch", "tiny", 2, 4, "equal"),
 )
 
 
@@ -217,63 +196,53 @@ def prepare_translation(setting: Setting, *, length: int, **shape: Any) -> Case:
     The length of untrained models' translations means nothing, so both take the same number of steps: no hypothesis may
     end before that, and all must end then. The search never becomes narrower, as it does with trained models.
 
-    The arguments are those of :func:`~benchmarks.systems.prepare_models`; the system must have attention.
+    The arguments are those of :class:`~benchmarks.systems.ModelPair`.
     """
-    models = prepare_models(setting, length=length, **shape)
-    encoder = models.system.encoder_products(models.source, models.size).forward
-    steps = search(models.source, models.size, steps=length, beam=BEAM)
+    models = ModelPair(setting, length=length, **shape)
+    # With the reference's kernels, even the native generator leaves the search to fairseq's.
+    kind = NativeGenerator if setting.is_compiled else SequenceGenerator
+
+    def check() -> None:
+        """Of the search, the best translation's score is compared: two translations may be equally good."""
+        models.check()
+        tokens = {name: models.sample["net_input"][name][:SENTENCES] for name in ("src_tokens", "src_lengths")}
+
+        def best_scores(model: FairseqEncoderDecoderModel) -> list[Tensor]:
+            found = _search(model, models.task, {"net_input": tokens}, length, kind)()
+            return [torch.stack([beam[0]["score"] for beam in found])]
+
+        assert_parity(
+            f"translation with {models.name}",
+            lambda: best_scores(models.ours),
+            lambda dtype: best_scores(models.copy_ours(dtype)),
+            setting.products,
+        )
+
     return Case(
-        translator(models.ours, models, models.sample, length, generator_of(setting)),
-        encoder + steps,
-        lambda: _check_search(models, length, setting),
+        _search(models.ours, models.task, models.sample, length, kind),
+        check,
         "sentences",
-        len(models.source),
-        translator(models.stock, models, models.sample, length),
+        len(models.sample["target"]),
+        _search(models.stock, models.task, models.sample, length, SequenceGenerator),
     )
 
 
-def translator(
+def _search(
     model: FairseqEncoderDecoderModel,
-    models: ModelPair,
+    task: FairseqTask,
     sample: dict[str, Any],
     steps: int,
-    generator_class: type[SequenceGenerator] = SequenceGenerator,
+    kind: type[SequenceGenerator],
 ) -> Callable[[], list[list[dict[str, Tensor]]]]:
     """A search of exactly that many steps, including the end symbol."""
-    limits = {"min_len": steps - 1, "max_len_b": steps - 1}
-    generator = generator_class([model], models.task.target_dictionary, beam_size=BEAM, **limits)
+    generator = kind([model], task.target_dictionary, beam_size=BEAM, min_len=steps - 1, max_len_b=steps - 1)
     return lambda: generator.generate([model], sample)
-
-
-def generator_of(setting: Setting) -> type[SequenceGenerator]:
-    """The generator for our model. With the reference's kernels, even the native one leaves the search to fairseq's."""
-    return NativeGenerator if setting.is_native else SequenceGenerator
-
-
-def _check_search(models: ModelPair, steps: int, setting: Setting) -> None:
-    """Model and search, on the batch's first sentences.
-
-    For the search, the best translation's score is compared: two translations may be equally good.
-    """
-    models.check()
-    tokens = {name: models.sample["net_input"][name][:SENTENCES] for name in ("src_tokens", "src_lengths")}
-
-    def best_scores(model: FairseqEncoderDecoderModel) -> list[Tensor]:
-        search = translator(model, models, {"net_input": tokens}, steps, generator_of(setting))
-        return [torch.stack([beam[0]["score"] for beam in search()])]
-
-    assert_parity(
-        f"translation with {models.system.architecture}",
-        lambda: best_scores(models.ours),
-        lambda dtype: best_scores(reference_of(models.ours, dtype)),
-        setting.product_number,
-    )
 
 
 TRANSLATION = Family(
     name="translation",
     about=f"beam-{BEAM} search, as many steps as the longest source has words",
-    prepare=prepare_translation,
+    case=prepare_translation,
     shapes=(
         model_shape("RNNsearch", "small", 32, 25, "alike"),
         model_shape("RNNsearch", "small", 1, 25, "alike"),
@@ -281,7 +250,6 @@ TRANSLATION = Family(
     ),
     quick=(model_shape("RNNsearch", "tiny", 3, 6, "alike"),),
     growth=model_shape("RNNsearch", "small", 8, 20, "equal"),
-    small_growth=model_shape("RNNsearch", "tiny", 2, 4, "equal"),
 )
 
 

@@ -1,79 +1,74 @@
-"""The grConv layers, forward and backward, against their matrix products; there are no stock layers of this kind."""
+"""The grConv layers, forward and backward; there are no stock layers of this kind."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from recurrent_mt.kernels.dilated_grconv import DilatedGRConvWeights, dilated_grconv
-from recurrent_mt.kernels.grconv import GRConvWeights, grconv
-from recurrent_mt.kernels.packing import make_packing
+from recurrent_mt.layers.grconv import DilatedGRConvEncoder, GRConvEncoder
 
-from .case import SENTENCES, Case, Family, Setting, Shape, assert_parity, constant_gradient
-from .products import dilated_levels, grconv_levels
+from .case import Case, Family, Setting, Shape
+from .parity import SENTENCES, assert_parity, constant_gradient
 from .systems import draw_lengths
 
 
-class Layer(NamedTuple):
-    """A layer over packed leaves, without its batch.
+class LayerPasses:
+    """Forward and backward passes of a layer over one batch: annotations, summary, and all gradients.
 
-    Attributes:
-        name: for messages.
-        lengths: the number of leaves of each sentence.
-        weights: what it has besides them.
+    Args:
         setting: the run's setting.
-        outputs: its outputs, from leaves and weights, with ``counts``, ``activation`` and ``backend``.
+        build: makes the layer with an activation, always with the same weights.
+        width: E, and the units of a node.
+        lengths: of the sentences, in words.
     """
 
-    name: str
-    lengths: list[int]
-    weights: Sequence[Tensor]
-    setting: Setting
-    outputs: Callable[..., Sequence[Tensor]]
+    def __init__(self, setting: Setting, build: Callable[[str], nn.Module], width: int, lengths: list[int]) -> None:
+        self.setting, self.build, self.lengths = setting, build, torch.tensor(lengths)
+        generator = torch.Generator().manual_seed(2)
+        self.embedded = torch.randn(len(lengths), max(lengths), width, generator=generator)
 
-    def passes(self, backend: str, activation: str, dtype: torch.dtype) -> Callable[[], list[Tensor]]:
-        """A forward and backward pass: outputs and gradients.
+    def make(
+        self, activation: str, dtype: torch.dtype, *, sentences: int | None = None, exact: bool = False
+    ) -> Callable[[], list[Tensor]]:
+        """A pass.
 
         Args:
-            backend: the kernel's.
             activation: of the candidates.
             dtype: the format of all numbers, which are first rounded to the run's; for the run's own, of the products.
+            sentences: only so many, the first; None: all.
+            exact: whether all is computed in that dtype, products too.
         """
-        narrow = self.setting.autocast and backend != "reference" and dtype == self.setting.product_number
-        generator = torch.Generator().manual_seed(2)
-        number = self.setting.number if narrow else dtype
-        packing = make_packing(torch.arange(max(self.lengths)) >= torch.tensor(self.lengths)[:, None])
-        leaves = torch.randn(sum(self.lengths), self.weights[0].size(-1), generator=generator)
-        leaves, *weights = (
-            tensor.to(self.setting.device, self.setting.number).to(number).requires_grad_()
-            for tensor in (leaves, *self.weights)
-        )
+        setting = self.setting
+        narrow = setting.autocast and not exact and dtype == setting.products
+        number = setting.weights if narrow else dtype
+        torch.manual_seed(1)
+        layer = self.build(activation).to(setting.device, setting.weights).to(number)
+        embedded = self.embedded[:sentences].to(setting.device, setting.weights).to(number).requires_grad_()
+        padding = (torch.arange(embedded.size(1)) >= self.lengths[:sentences, None]).to(setting.device)
+        wanted = [embedded, *layer.parameters()]
 
         def run() -> list[Tensor]:
-            with torch.autocast(self.setting.device, dtype=dtype, enabled=narrow):
-                outputs = self.outputs(
-                    leaves, *weights, batch_sizes=packing.batch_sizes, activation=activation, backend=backend
-                )
-            outputs = [rows for rows in outputs if rows.requires_grad and rows.numel()]
-            gradients = [constant_gradient(rows) for rows in outputs]
-            return [*outputs, *torch.autograd.grad(outputs, [leaves, *weights], gradients)]
+            with torch.autocast(setting.device, dtype=dtype, enabled=narrow):
+                encoded = layer(embedded, padding)
+            outputs = [encoded.annotations, encoded.summary]
+            return [*outputs, *torch.autograd.grad(outputs, wanted, list(map(constant_gradient, outputs)))]
 
         return run
 
     def check(self, activation: str, dtype: torch.dtype) -> None:
-        """Raises ParityError unless the pass in this dtype agrees with the reference."""
+        """Raises ParityError unless a pass in this dtype agrees with the reference."""
         assert_parity(
-            f"{self.name}, {activation}",
-            self.passes(self.setting.backend, activation, dtype),
-            lambda number: self.passes("reference", activation, number)(),
+            f"layer of width {self.embedded.size(-1)}, {activation}",
+            self.make(activation, dtype, sentences=SENTENCES),
+            lambda wide: self.make(activation, wide, sentences=SENTENCES, exact=True)(),
             dtype,
         )
 
 
-#: Pyramids: Cho et al.'s (2014b) and others, as options of the kernel.
+#: Pyramids: Cho et al.'s (2014b) and others, as options of the layer.
 PYRAMIDS: dict[str, dict[str, Any]] = {
     "plain": {},
     "height 4": {"height": 4},
@@ -81,61 +76,31 @@ PYRAMIDS: dict[str, dict[str, Any]] = {
 }
 
 
-def prepare_pyramid(setting: Setting, *, width: int, pyramid: str, sentences: int, length: int, lengths: str) -> Case:
-    """The layer on packed leaves, with relu, with a gradient for every output.
+def prepare_pyramid(setting: Setting, *, units: int, pyramid: str, sentences: int, length: int, lengths: str) -> Case:
+    """The layer of so many units, with relu."""
+    words = draw_lengths(sentences, length, lengths, seed=1)
 
-    Args:
-        setting: the run's setting.
-        width: H.
-        pyramid: a name of :data:`PYRAMIDS`.
-        sentences: B.
-        length: leaves of the longest sentence.
-        lengths: as in :func:`~benchmarks.systems.draw_lengths`.
-    """
-    options = PYRAMIDS[pyramid]
-    leaves = draw_lengths(sentences, length, lengths, seed=1)
-    weights = _pyramid_weights(width)
-    layer = Layer(f"grconv_layer of width {width}", leaves, weights, setting, outputs_of_pyramid(**options))
+    def build(activation: str) -> nn.Module:
+        return GRConvEncoder(units, units, activation=activation, **PYRAMIDS[pyramid])
+
+    layer = LayerPasses(setting, build, units, words)
 
     def check() -> None:
         # A relu whose sum is rounded across zero has a different slope: with few bits, the check uses tanh.
-        few = layer._replace(lengths=leaves[:SENTENCES])
-        few.check("tanh", setting.product_number)
-        few.check("relu", torch.float64)
+        layer.check("tanh", setting.products)
+        layer.check("relu", torch.float64)
 
-    return Case(
-        layer.passes(setting.backend, "relu", setting.product_number),
-        grconv_levels(leaves, width=width, height=options.get("height", 0)).all(),
-        check,
-        "words",
-        sum(leaves),
-    )
+    return Case(layer.make("relu", setting.products), check, "words", sum(words))
 
 
-def outputs_of_pyramid(**options: Any) -> Callable[..., list[Tensor]]:
-    """Roots, and nodes if any are returned, of leaves and weights."""
-
-    def run(leaves: Tensor, *weights: Tensor, **given: Any) -> list[Tensor]:
-        output = grconv(leaves, GRConvWeights(*weights), **given, **options)
-        return [output.summaries, output.nodes]
-
-    return run
-
-
-def _pyramid_weights(width: int) -> GRConvWeights:
-    generator = torch.Generator().manual_seed(1)
-    shapes = [(width, width), (width, width), (width,), (3, width), (3, width), (3,)]
-    return GRConvWeights(*(torch.randn(shape, generator=generator) / (2 * width) ** 0.5 for shape in shapes))
-
-
-def _pyramid_shape(width: int, length: int, pyramid: str = "plain", sentences: int = 32) -> Shape:
-    return {"width": width, "pyramid": pyramid, "sentences": sentences, "length": length, "lengths": "mixed"}
+def _pyramid_shape(units: int, length: int, pyramid: str = "plain", sentences: int = 32) -> Shape:
+    return {"units": units, "pyramid": pyramid, "sentences": sentences, "length": length, "lengths": "mixed"}
 
 
 GRCONV_LAYER = Family(
     name="grconv_layer",
     about="the grConv layer, forward and backward",
-    prepare=prepare_pyramid,
+    case=prepare_pyramid,
     shapes=(
         *(_pyramid_shape(256, length) for length in (10, 30, 50)),
         *(_pyramid_shape(512, length) for length in (10, 30, 50)),
@@ -146,67 +111,42 @@ GRCONV_LAYER = Family(
         *(_pyramid_shape(512, 30, pyramid) for pyramid in PYRAMIDS if pyramid != "plain"),
     ),
     quick=tuple(_pyramid_shape(8, 6, pyramid, sentences=3) for pyramid in PYRAMIDS),
-    growth={"width": 256, "pyramid": "plain", "sentences": 16, "length": 20, "lengths": "equal"},
-    small_growth={"width": 8, "pyramid": "plain", "sentences": 2, "length": 4, "lengths": "equal"},
+    growth={"units": 256, "pyramid": "plain", "sentences": 16, "length": 20, "lengths": "equal"},
 )
 
 
-def prepare_dilated(setting: Setting, *, width: int, height: int, sentences: int, length: int, lengths: str) -> Case:
-    """The layer on packed leaves, with a gradient for sums and roots.
+def prepare_dilated(setting: Setting, *, units: int, height: int, sentences: int, length: int, lengths: str) -> Case:
+    """The layer of so many units for each direction.
 
-    Args:
-        setting: the run's setting.
-        width: H.
-        height: the last level, each with weights of its own; 0: as many as merge all leaves, with shared weights.
-        sentences: B.
-        length: leaves of the longest sentence.
-        lengths: as in :func:`~benchmarks.systems.draw_lengths`.
+    The height is the last level, each with weights of its own; 0: as many as merge all words, with shared weights.
     """
-    leaves = draw_lengths(sentences, length, lengths, seed=1)
-    weights = _dilated_weights(width, height or 1)
-    layer = Layer(f"dilated_grconv_layer of width {width}", leaves, weights, setting, sums_and_roots(height))
-    return Case(
-        layer.passes(setting.backend, "tanh", setting.product_number),
-        dilated_levels(leaves, width=width, height=height).all(),
-        lambda: layer._replace(lengths=leaves[:SENTENCES]).check("tanh", setting.product_number),
-        "words",
-        sum(leaves),
-    )
+    words = draw_lengths(sentences, length, lengths, seed=1)
 
-
-def sums_and_roots(height: int) -> Callable[..., list[Tensor]]:
-    """Sums and roots of leaves and weights."""
-
-    def run(leaves: Tensor, *weights: Tensor, activation: str, **given: Any) -> list[Tensor]:
+    def build(activation: str) -> nn.Module:
         assert activation == "tanh", "the merges of a dilated grConv have no other"
-        return list(dilated_grconv(leaves, DilatedGRConvWeights(*weights), height=height, **given)[1:3])
+        return DilatedGRConvEncoder(units, 2 * units, height=height, weight_sets=height or 1)
 
-    return run
-
-
-def _dilated_weights(width: int, sets: int) -> DilatedGRConvWeights:
-    generator = torch.Generator().manual_seed(1)
-    shapes = [(sets, width, width)] * 2 + [(sets, width)] + [(sets, 3, width)] * 2 + [(sets, 3)]
-    return DilatedGRConvWeights(*(torch.randn(shape, generator=generator) / (2 * width) ** 0.5 for shape in shapes))
+    layer = LayerPasses(setting, build, units, words)
+    run = layer.make("tanh", setting.products)
+    return Case(run, lambda: layer.check("tanh", setting.products), "words", sum(words))
 
 
 def _dilated_shape(
-    width: int, length: int, *, height: int = 4, sentences: int = 32, lengths: str = "mixed"
+    units: int, length: int, *, height: int = 4, sentences: int = 32, lengths: str = "mixed"
 ) -> dict[str, int | str]:
-    return {"width": width, "height": height, "sentences": sentences, "length": length, "lengths": lengths}
+    return {"units": units, "height": height, "sentences": sentences, "length": length, "lengths": lengths}
 
 
 DILATED_GRCONV_LAYER = Family(
     name="dilated_grconv_layer",
-    about="the dilated grConv layer in one direction, forward and backward",
-    prepare=prepare_dilated,
+    about="the dilated grConv layer, forward and backward",
+    case=prepare_dilated,
     shapes=(
-        *(_dilated_shape(width, length) for width in (128, 256, 512) for length in (10, 30, 50)),
+        *(_dilated_shape(units, length) for units in (128, 256, 512) for length in (10, 30, 50)),
         _dilated_shape(128, 25, sentences=40, lengths="alike"),
         *(_dilated_shape(128, length, height=0) for length in (10, 30, 50)),
         _dilated_shape(1000, 30),
     ),
     quick=(_dilated_shape(8, 6, height=0, sentences=3), _dilated_shape(8, 6, height=2, sentences=3)),
     growth=_dilated_shape(128, 20, sentences=16, lengths="equal"),
-    small_growth=_dilated_shape(8, 4, sentences=2, lengths="equal"),
 )

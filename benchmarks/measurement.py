@@ -1,27 +1,21 @@
-"""A case checked and timed, its peak memory, how its costs grow, and where its time goes."""
+"""A case checked and timed, how its costs grow, and where its time goes."""
 
 from __future__ import annotations
 
-import ctypes
-import gc
-import logging
 import math
-import multiprocessing
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from torch.profiler import ProfilerActivity
-from torch.profiler import profile as recorded
+from torch.profiler import ProfilerActivity, profile
 
-from .case import Family, Setting, Shape, runner
-from .families import FAMILIES
-from .products import operations
+from recurrent_mt.kernels.dispatch import using
+
+from .case import Family, Setting, Shape
+from .memory import peak_memory
+from .products import Products, is_product, operations, record, replay
 
 #: The fewest and the most rounds of timing, however long one takes.
 FEWEST, MOST = 3, 25
@@ -92,73 +86,10 @@ def _synchronize(device: str) -> None:
         torch.cuda.synchronize()
 
 
-_PROCESS = Path("/proc/self")
-
-
-def peak_memory(family: str, shape: Shape, which: str, setting: Setting) -> int | None:
-    """Bytes that the first run takes at its peak, beyond what is held when model and batch are ready.
-
-    It therefore excludes the model's weights but includes gradients and, in a training step, Adam's moments.
-
-    Args:
-        family: the case's family.
-        shape: the case's shape.
-        which: ``ours`` or ``stock``.
-        setting: the run's setting.
-
-    Returns:
-        None on a CPU whose system does not report the peak (it is read where Linux keeps it).
-
-    Raises:
-        RuntimeError: if the process ends before it has an answer, as when memory runs out.
-    """
-    if setting.device == "cpu" and not (_PROCESS / "clear_refs").exists():
-        return None
-    spawn = multiprocessing.get_context("spawn")
-    # fairseq logs when it is imported.
-    with ProcessPoolExecutor(1, spawn, initializer=logging.disable, initargs=(logging.INFO,)) as pool:
-        try:
-            return pool.submit(measure_here, family, shape, which, setting).result()
-        except BrokenProcessPool as error:
-            raise RuntimeError(
-                f"the process that measured the memory of {which} in {family} {dict(shape)} ended: "
-                "there may not be enough memory"
-            ) from error
-
-
-def measure_here(family: str, shape: Shape, which: str, setting: Setting) -> int:
-    """The same in this process, which must not have done anything else."""
-    torch.set_num_threads(setting.threads)
-    # Libraries load their kernels on first use.
-    FAMILIES[family].case(setting, FAMILIES[family].quick[0]).runs()[which]()
-    run = FAMILIES[family].case(setting, shape).runs()[which]
-    if setting.device == "cuda":
-        torch.cuda.synchronize()
-        torch.cuda.reset_peak_memory_stats()
-        before = torch.cuda.memory_allocated()
-        run()
-        torch.cuda.synchronize()
-        return torch.cuda.max_memory_allocated() - before
-    _return_what_is_free()
-    # 5 resets the peak to what is held now: see proc_pid_clear_refs(5).
-    (_PROCESS / "clear_refs").write_text("5")
-    before = _resident_peak()
-    run()
-    return _resident_peak() - before
-
-
-def _return_what_is_free() -> None:
-    """Makes the C library return freed memory: the run could use what it keeps without a trace in the peak."""
-    gc.collect()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
-
-
-def _resident_peak() -> int:
-    """The most that this process has held. ``ru_maxrss`` would not do: it is inherited from the starting process."""
-    lines = (_PROCESS / "status").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
+def products_of(family: Family, shape: Shape, setting: Setting) -> Products:
+    """What a case multiplies, recorded where PyTorch does all of it."""
+    with using("packed"):
+        return record(family.case(setting.recording, **shape).run)
 
 
 def measure(family: Family, shape: Shape, setting: Setting, *, with_memory: bool) -> dict[str, Any]:
@@ -167,25 +98,26 @@ def measure(family: Family, shape: Shape, setting: Setting, *, with_memory: bool
     Raises:
         ParityError: if ours does not agree with the reference kernels; then nothing was timed.
     """
-    case = family.case(setting, shape)
+    case = family.case(setting, **shape)
     case.check()
-    runs = case.runs() | {"products": runner(case.products, setting)}
+    products = products_of(family, shape, setting)
+    runs = case.runs() | {"products": replay(products, setting.device, setting.products)}
     taken = time_in_turn(runs, seconds=setting.seconds, device=setting.device)
-    record: dict[str, Any] = {
+    figures: dict[str, Any] = {
         "case": family.name,
         "shape": dict(shape),
         "rounds": len(taken["ours"]),
-        "operations": operations(case.products),
+        "operations": operations(products),
         "seconds": {name: Spread.of(seconds)._asdict() for name, seconds in taken.items()},
-        "ratio_to_products": ratios(taken["ours"], taken["products"])._asdict(),
+        "ratio_to_recorded_products": ratios(taken["ours"], taken["products"])._asdict(),
         "unit": case.unit,
         "amount": case.amount,
     }
     if case.stock is not None:
-        record["speed_over_stock"] = ratios(taken["stock"], taken["ours"])._asdict()
+        figures["speed_over_stock"] = ratios(taken["stock"], taken["ours"])._asdict()
     if with_memory:
-        record["memory"] = {name: peak_memory(family.name, shape, name, setting) for name in case.runs()}
-    return record
+        figures["memory"] = {name: peak_memory(family.name, shape, name, setting) for name in case.runs()}
+    return figures
 
 
 #: What the quantity is multiplied by, starting from the family's ``growth`` shape.
@@ -203,18 +135,18 @@ def measure_growth(family: Family, setting: Setting, *, quick: bool, with_memory
     Raises:
         ParityError: if ours does not agree with the reference kernels.
     """
-    base = family.small_growth if quick else family.growth
+    base = family.quick_growth if quick else family.growth
     records = []
     for quantity in ("length", "sentences"):
         sizes = [int(base[quantity]) * factor for factor in FACTORS]
         costs: dict[str, list[float]] = {name: [] for name in ("seconds", "operations", *(["bytes"] * with_memory))}
         for size in sizes:
             shape = {**base, quantity: size}
-            case = family.case(setting, shape)
+            case = family.case(setting, **shape)
             case.check()
             taken = time_in_turn({"ours": case.run}, seconds=setting.seconds / 4, device=setting.device)["ours"]
             costs["seconds"].append(statistics.median(taken))
-            costs["operations"].append(operations(case.products))
+            costs["operations"].append(operations(products_of(family, shape, setting)))
             if with_memory:
                 costs["bytes"].append(peak_memory(family.name, shape, "ours", setting) or 0)
         fitted = {name: exponent(sizes, values) for name, values in costs.items() if all(value > 0 for value in values)}
@@ -224,9 +156,6 @@ def measure_growth(family: Family, setting: Setting, *, quick: bool, with_memory
         )
     return records
 
-
-#: torch's names of matrix products, without the ``_`` of those that work in place.
-PRODUCTS = {"mm", "addmm", "bmm", "baddbmm", "addbmm", "mv", "addmv"}
 
 #: Whose operations are counted: torch's and our native ones, which do their products themselves.
 LIBRARIES = ("aten", "recurrent_mt")
@@ -250,18 +179,18 @@ def measure_profile(family: Family, shape: Shape, setting: Setting) -> dict[str,
         by name, largest first, native ones with their products; ``between``, everything that is not an operation:
         Python, autograd's bookkeeping, the profiler.
     """
-    run = family.case(setting, shape).run
+    run = family.case(setting, **shape).run
     run()
-    with recorded(activities=[ProfilerActivity.CPU]) as record:
+    with profile(activities=[ProfilerActivity.CPU]) as profiler:
         start = time.perf_counter()
         for _ in range(RUNS):
             run()
         passed = time.perf_counter() - start
     shares: dict[str, float] = {}
-    for event in record.key_averages():
+    for event in profiler.key_averages():
         library, _, operation = event.key.rpartition("::")
         if library in LIBRARIES:
-            name = "products" if is_product(event.key) else operation
+            name = "products" if library == "aten" and is_product(operation) else operation
             shares[name] = shares.get(name, 0.0) + event.self_cpu_time_total / 1e6 / passed
     products = shares.pop("products", 0.0)
     return {
@@ -271,8 +200,3 @@ def measure_profile(family: Family, shape: Shape, setting: Setting) -> dict[str,
         "operations": dict(sorted(shares.items(), key=lambda item: -item[1])),
         "between": max(0.0, 1 - products - sum(shares.values())),
     }
-
-
-def is_product(operation: str) -> bool:
-    """Whether an operation multiplies matrices, by its name."""
-    return operation.removeprefix("aten::").removesuffix("_") in PRODUCTS

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,11 +14,50 @@ from fairseq.data import Dictionary
 from fairseq.data.language_pair_dataset import collate
 from fairseq.models import FairseqEncoderDecoderModel
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
+from torch import Tensor
 
 import user_dir.models  # noqa: F401, registers them
 
-from .case import SENTENCES, Setting, Shape, assert_model_agrees
-from .products import SIZES, ProductList, Sizes, dilated_grconv_encoder, grconv_encoder, gru_encoder
+from .case import DTYPES, Setting, Shape
+from .parity import SENTENCES, assert_parity, constant_gradient
+
+
+class Sizes(NamedTuple):
+    """Units of each part.
+
+    Attributes:
+        embedding: E, for both languages.
+        encoder: H per direction of the encoder; an encoder without directions has twice as many units.
+        decoder: H of the decoder.
+        readout: maxout units, or for the stock model the layer before the vocabulary.
+        vocabulary: V for each language, including fairseq's symbols.
+    """
+
+    embedding: int
+    encoder: int
+    decoder: int
+    readout: int
+    vocabulary: int
+
+
+SIZES = {
+    "tiny": Sizes(6, 5, 10, 7, 40),
+    # configs/recommended-base.yaml, with the vocabulary of 6,000 joint merges.
+    "small": Sizes(256, 256, 512, 256, 3300),
+    # Bahdanau et al. (2015), A.2.3, with a vocabulary of 30,000 (section 4.1).
+    "paper": Sizes(620, 1000, 1000, 500, 30000),
+}
+
+_GRCONV = Path(__file__).parents[1] / "configs/recommended-grconv.yaml"
+_RECOMMENDED = yaml.safe_load(_GRCONV.read_text(encoding="utf-8"))["model"]
+_DILATED = {option: value for option, value in _RECOMMENDED.items() if option.startswith("grconv_")}
+#: Our models by their short names: the architecture, and its options besides sizes.
+SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
+    "RNNsearch": ("gru_encoder", {"encoder_bidirectional": True, "decoder_attention": "additive"}),
+    "RNNenc": ("gru_encoder", {"encoder_bidirectional": True, "decoder_attention": "none"}),
+    "dilated grConv": ("grconv_encoder", {**_DILATED, "decoder_attention": "additive"}),
+    "grConv": ("grconv_encoder", {"decoder_attention": "none"}),
+}
 
 
 def draw_lengths(sentences: int, longest: int, kind: str, *, seed: int) -> list[int]:
@@ -33,27 +71,19 @@ def draw_lengths(sentences: int, longest: int, kind: str, *, seed: int) -> list[
     return [longest, *torch.randint(least, longest + 1, (sentences - 1,), generator=generator).tolist()]
 
 
-def dictionary(size: int) -> Dictionary:
-    """A dictionary of this size, including fairseq's symbols."""
-    result = Dictionary()
-    for word in range(size - result.nspecial):
-        result.add_symbol(f"w{word}", n=size - word)
-    return result
+def make_task(vocabulary: int) -> TranslationTask:
+    """A task whose dictionary, of both languages, has this size, including fairseq's symbols."""
+    dictionary = Dictionary()
+    for word in range(vocabulary - dictionary.nspecial):
+        dictionary.add_symbol(f"w{word}", n=vocabulary - word)
+    return TranslationTask(TranslationConfig(), dictionary, dictionary)
 
 
-def make_sample(vocabulary: Dictionary, *, sentences: int, length: int, lengths: str, seed: int = 1) -> dict[str, Any]:
-    """A batch of sentence pairs, collated by fairseq; lengths count the end symbol.
-
-    Args:
-        vocabulary: for both languages.
-        sentences: B.
-        length: the longest source's and the longest target's.
-        lengths: as in :func:`draw_lengths`, for either side.
-        seed: for lengths and words.
-    """
-    generator = torch.Generator().manual_seed(seed)
-    sources = draw_lengths(sentences, length, lengths, seed=seed)
-    targets = draw_lengths(sentences, length, lengths, seed=seed + 1)
+def make_sample(vocabulary: Dictionary, *, sentences: int, length: int, lengths: str) -> dict[str, Any]:
+    """A batch of sentence pairs, collated by fairseq; lengths count the end symbol, and are drawn for either side."""
+    generator = torch.Generator().manual_seed(1)
+    sources = draw_lengths(sentences, length, lengths, seed=1)
+    targets = draw_lengths(sentences, length, lengths, seed=2)
 
     def words(count: int) -> torch.Tensor:
         drawn = torch.randint(vocabulary.nspecial, len(vocabulary), (count - 1,), generator=generator)
@@ -66,152 +96,124 @@ def make_sample(vocabulary: Dictionary, *, sentences: int, length: int, lengths:
     return collate(pairs, pad_idx=vocabulary.pad(), eos_idx=vocabulary.eos(), left_pad_source=True)
 
 
-def source_lengths(sample: dict[str, Any]) -> list[int]:
-    """The lengths of a batch's sources."""
-    return sample["net_input"]["src_lengths"].tolist()
+def model_shape(system: str, size: str, sentences: int, length: int, lengths: str) -> Shape:
+    """A shape of the cases that are made of a :class:`ModelPair`."""
+    return {"system": system, "size": size, "sentences": sentences, "length": length, "lengths": lengths}
 
 
-def target_lengths(sample: dict[str, Any], vocabulary: Dictionary) -> list[int]:
-    """The lengths of a batch's targets."""
-    return sample["target"].ne(vocabulary.pad()).sum(dim=1).tolist()
-
-
-class Architecture(NamedTuple):
-    """One of our models, by its short name.
-
-    Attributes:
-        architecture: the name of ours.
-        options: the options besides sizes.
-        attention: whether the decoder attends.
-        encoder_products: a function of lengths and sizes.
-    """
-
-    architecture: str
-    options: dict[str, Any]
-    attention: bool
-    encoder_products: Callable[[Sequence[int], Sizes], ProductList]
-
-
-_BOTH = {"encoder_bidirectional": True}
-_CONFIGURATION = Path(__file__).parents[1] / "configs/recommended-grconv.yaml"
-_RECOMMENDED = yaml.safe_load(_CONFIGURATION.read_text(encoding="utf-8"))["model"]
-_DILATED = {option: value for option, value in _RECOMMENDED.items() if option.startswith("grconv_")}
-SYSTEMS = {
-    "RNNsearch": Architecture("gru_encoder", {**_BOTH, "decoder_attention": "additive"}, True, gru_encoder),
-    "RNNenc": Architecture("gru_encoder", {**_BOTH, "decoder_attention": "none"}, False, gru_encoder),
-    "dilated grConv": Architecture(
-        "grconv_encoder",
-        {**_DILATED, "decoder_attention": "additive"},
-        True,
-        partial(dilated_grconv_encoder, height=_DILATED["grconv_height"]),
-    ),
-    "grConv": Architecture("grconv_encoder", {"decoder_attention": "none"}, False, grconv_encoder),
-}
-
-
-class ModelPair(NamedTuple):
+class ModelPair:
     """Our model and the stock one, and a batch for both.
 
     Attributes:
-        system: which model ours is.
-        size: the size of both.
         task: the task with the dictionary.
         ours: on the device, in the run's dtype.
         stock: on the device, in the stock dtype.
         sample: on the device.
-        source: lengths.
-        target: lengths.
-        check: raises ParityError unless ours agrees with its references.
     """
 
-    system: Architecture
-    size: Sizes
-    task: TranslationTask
-    ours: FairseqEncoderDecoderModel
-    stock: FairseqEncoderDecoderModel
-    sample: dict[str, Any]
-    source: list[int]
-    target: list[int]
-    check: Callable[[], None]
+    def __init__(
+        self,
+        setting: Setting,
+        *,
+        system: str,
+        size: str,
+        sentences: int,
+        length: int,
+        lengths: str,
+        dropout: float = 0.0,
+    ) -> None:
+        """Builds a system of :data:`SYSTEMS` in a size of :data:`SIZES` and the stock one, and draws a batch.
 
+        Both have dropout wherever they can.
+        """
+        self._setting, self._system, self._size, self._dropout = setting, system, SIZES[size], dropout
+        self.name = f"{system} {size}"
+        self.task = make_task(self._size.vocabulary)
+        autocast = "bfloat16" if setting.autocast else "none"
+        self.ours = self._build(autocast).to(setting.weights)
+        self.stock = self._build_stock().to(DTYPES[setting.stock_dtype])
+        self.sample, self._few = (
+            self._draw(number, length, lengths) for number in (sentences, min(SENTENCES, sentences))
+        )
 
-def model_shape(system: str, size: str, sentences: int, length: int, lengths: str) -> Shape:
-    """A shape of the cases that :func:`prepare_models` makes, which explains the entries."""
-    return {"system": system, "size": size, "sentences": sentences, "length": length, "lengths": lengths}
+    def _build(self, autocast: str) -> FairseqEncoderDecoderModel:
+        architecture, options = SYSTEMS[self._system]
+        sizes = self._shared_options()
+        if "encoder_bidirectional" not in options:
+            sizes["encoder_hidden_size"] = 2 * self._size.encoder
+        config = models.MODEL_DATACLASS_REGISTRY[architecture](**{**sizes, **options, "autocast": autocast})
+        torch.manual_seed(1)
+        return models.MODEL_REGISTRY[architecture].build_model(config, self.task).to(self._setting.device)
 
+    def _build_stock(self) -> FairseqEncoderDecoderModel:
+        """The ``lstm`` of fairseq, bidirectional, with its attention if ours has one."""
+        _, options = SYSTEMS[self._system]
+        attention = "0" if options["decoder_attention"] == "none" else "1"
+        own = {"criterion": "cross_entropy", "encoder_bidirectional": True, "decoder_attention": attention}
+        torch.manual_seed(1)
+        built = models.MODEL_REGISTRY["lstm"].build_model(Namespace(**self._shared_options(), **own), self.task)
+        return built.to(self._setting.device)
 
-def prepare_models(
-    setting: Setting, *, system: str, size: str, sentences: int, length: int, lengths: str, dropout: float = 0.0
-) -> ModelPair:
-    """Builds both and draws a batch.
+    def _shared_options(self) -> dict[str, Any]:
+        return {
+            "encoder_embed_dim": self._size.embedding,
+            "encoder_hidden_size": self._size.encoder,
+            "decoder_embed_dim": self._size.embedding,
+            "decoder_hidden_size": self._size.decoder,
+            "decoder_out_embed_dim": self._size.readout,
+            "dropout": self._dropout,
+        }
 
-    Args:
-        setting: the run's setting.
-        system: a name of :data:`SYSTEMS`.
-        size: a name of :data:`~benchmarks.products.SIZES`.
-        sentences: B.
-        length: the longest sentence's, on either side.
-        lengths: as in :func:`~benchmarks.systems.draw_lengths`.
-        dropout: wherever the models have dropout.
-    """
-    chosen, units = SYSTEMS[system], SIZES[size]
-    vocabulary = dictionary(units.vocabulary)
-    task = TranslationTask(TranslationConfig(), vocabulary, vocabulary)
-    autocast = "bfloat16" if setting.autocast else "none"
-    options = {**chosen.options, "autocast": autocast, "kernel_backend": setting.backend}
-    ours = build_ours(chosen._replace(options=options), units, task, dropout).to(setting.device, setting.number)
-    stock = build_stock(chosen, units, task, dropout).to(setting.device, setting.stock_number)
+    def _draw(self, sentences: int, length: int, lengths: str) -> dict[str, Any]:
+        sample = make_sample(self.task.source_dictionary, sentences=sentences, length=length, lengths=lengths)
+        return utils.move_to_cuda(sample) if self._setting.device == "cuda" else sample
 
-    def draw(number: int) -> dict[str, Any]:
-        return make_sample(vocabulary, sentences=number, length=length, lengths=lengths)
+    @property
+    def source_words(self) -> int:
+        """How many the batch has, ends of sentences included."""
+        return int(self.sample["net_input"]["src_lengths"].sum())
 
-    sample, few = draw(sentences), on_device(draw(min(SENTENCES, sentences)), setting)
-    return ModelPair(
-        chosen,
-        units,
-        task,
-        ours,
-        stock,
-        on_device(sample, setting),
-        source_lengths(sample),
-        target_lengths(sample, vocabulary),
-        lambda: assert_model_agrees(f"{system} {size}", ours, few["net_input"], setting.product_number),
-    )
+    @property
+    def target_words(self) -> int:
+        """How many the batch has, ends of sentences included."""
+        return int(self.sample["ntokens"])
 
+    def copy_ours(self, dtype: torch.dtype) -> FairseqEncoderDecoderModel:
+        """Our model in that dtype, its products too, without dropout."""
+        copied = self._build("none").to(dtype).eval()
+        copied.load_state_dict(self.ours.state_dict())
+        return copied
 
-def on_device(sample: dict[str, Any], setting: Setting) -> dict[str, Any]:
-    """Moves a batch to the device of the models."""
-    return utils.move_to_cuda(sample) if setting.device == "cuda" else sample
+    def check(self) -> None:
+        """Compares our model's scores and all its gradients, without dropout, with the reference kernels'.
 
+        If products are narrower than the weights, it compares only the scores, and the gradients in float64: the two
+        numbers that a maxout chooses between can be rounded to the same value and then share its gradient, and a small
+        model has few of them.
 
-def build_ours(system: Architecture, size: Sizes, task: TranslationTask, dropout: float) -> FairseqEncoderDecoderModel:
-    """Builds our model from its registered dataclass."""
-    sizes_of_ours = _shared_options(size, dropout)
-    if "encoder_bidirectional" not in system.options:
-        sizes_of_ours["encoder_hidden_size"] = size.encoded
-    config = models.MODEL_DATACLASS_REGISTRY[system.architecture](**{**sizes_of_ours, **system.options})
-    torch.manual_seed(1)
-    return models.MODEL_REGISTRY[system.architecture].build_model(config, task)
+        Raises:
+            ParityError: if they differ.
+        """
+        training = self.ours.training
+        self.ours.eval()
+        exact, dtype = self.ours, self._setting.products
+        try:
+            if dtype != self._setting.weights:
+                self._compare(lambda model: [self._score(model)], self.ours, dtype)
+                dtype = torch.float64
+                exact = self.copy_ours(dtype)
+            self._compare(self._score_with_gradients, exact, dtype)
+        finally:
+            self.ours.train(training)
 
+    def _compare(
+        self, compute: Callable[[FairseqEncoderDecoderModel], list[Tensor]], model: Any, dtype: torch.dtype
+    ) -> None:
+        assert_parity(self.name, lambda: compute(model), lambda exact: compute(self.copy_ours(exact)), dtype)
 
-def build_stock(system: Architecture, size: Sizes, task: TranslationTask, dropout: float) -> FairseqEncoderDecoderModel:
-    """The ``lstm`` of fairseq with the same sizes, bidirectional, with its attention if ours has one."""
-    options = Namespace(
-        **_shared_options(size, dropout),
-        criterion="cross_entropy",
-        encoder_bidirectional=True,
-        decoder_attention="1" if system.attention else "0",
-    )
-    torch.manual_seed(1)
-    return models.MODEL_REGISTRY["lstm"].build_model(options, task)
+    def _score(self, model: FairseqEncoderDecoderModel) -> Tensor:
+        return model(**self._few["net_input"])[0]
 
-
-def _shared_options(size: Sizes, dropout: float) -> dict[str, Any]:
-    return {
-        "encoder_embed_dim": size.embedding,
-        "encoder_hidden_size": size.encoder,
-        "decoder_embed_dim": size.embedding,
-        "decoder_hidden_size": size.decoder,
-        "decoder_out_embed_dim": size.readout,
-        "dropout": dropout,
-    }
+    def _score_with_gradients(self, model: FairseqEncoderDecoderModel) -> list[Tensor]:
+        scores = self._score(model)
+        return [scores, *torch.autograd.grad(scores, list(model.parameters()), constant_gradient(scores))]

@@ -54,7 +54,7 @@ def line(record: Mapping[str, Any]) -> str:
         f"{seconds['ours']:.4f}",
         f"{seconds['products']:.4f}",
         f"{record['operations'] / seconds['products'] / 1e9:.1f}",
-        _with_quartiles(record["ratio_to_products"]),
+        _with_quartiles(record["ratio_to_recorded_products"]),
         f"{_rate(record['amount'] / seconds['ours'])} {record['unit']}/s",
         _rate(record["amount"] / seconds["stock"]) if "stock" in seconds else "",
         _with_quartiles(record.get("speed_over_stock")),
@@ -95,7 +95,7 @@ def _megabytes(size: int | None) -> str:
 
 
 #: What is compared, and whether a smaller figure is better.
-RATIOS = {"ratio_to_products": True, "speed_over_stock": False}
+RATIOS = {"ratio_to_recorded_products": True, "speed_over_stock": False}
 
 
 def load(path: Path) -> dict[str, Any]:

@@ -78,7 +78,7 @@ class OnnxModel:
         """
         folder = Path(folder)
         manifest = read_manifest(folder / "manifest.json")
-        self._encoder, self._decoder = (Graph(folder / f"{name}.onnx", threads) for name in ("encoder", "decoder"))
+        self._encoder, self._decoder = (Session(folder / f"{name}.onnx", threads) for name in ("encoder", "decoder"))
         check_files(folder, manifest.get("sha256", {}))
         self._state_names: list[str] = manifest["state"]
         source, self.target_words = (
@@ -128,8 +128,8 @@ class OnnxModel:
         return scores, dict(zip(self._state_names, following))
 
 
-class Graph:
-    """One of a model's two graphs."""
+class Session:
+    """One of a model's two graphs, loaded by onnxruntime."""
 
     def __init__(self, path: Path, threads: int) -> None:
         """Loads it.

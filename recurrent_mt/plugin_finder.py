@@ -25,19 +25,19 @@ def find_plugin() -> Path:
     raise FileNotFoundError(f"the plug-in is neither in {places[0]} nor in {places[1]}: reinstall the project")
 
 
-def import_from_plugin(name: str) -> ModuleType:
-    """Imports the module ``user_dir.cli.NAME``, under the name that fairseq uses for the plug-in.
+def import_from_plugin(name: str, folder: str = "cli") -> ModuleType:
+    """Imports the module ``user_dir.FOLDER.NAME``, under the name that fairseq uses for the plug-in.
 
     Raises:
         FileNotFoundError: if there is no plug-in.
         ModuleNotFoundError: if fairseq or something else that the module needs is not installed.
     """
-    folder = find_plugin()
+    plugin = find_plugin()
     if find_spec("fairseq") is None:
         raise ModuleNotFoundError(
             "this needs fairseq 0.12.2, which is not installed: the project's scripts/setup.sh installs it",
             name="fairseq",
         )
-    if str(folder.parent) not in sys.path:
-        sys.path.insert(0, str(folder.parent))
-    return importlib.import_module(f"{folder.name}.cli.{name}")
+    if str(plugin.parent) not in sys.path:
+        sys.path.insert(0, str(plugin.parent))
+    return importlib.import_module(f"{plugin.name}.{folder}.{name}")

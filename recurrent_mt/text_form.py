@@ -200,6 +200,10 @@ class TextForm:
     def merge(self, pieces: Sequence[str]) -> list[str]:
         return merge_pieces(pieces, word_numbers(pieces, self.scheme), self.scheme)
 
+    def write(self, pieces: Sequence[str]) -> str:
+        """From what the model writes to text: its pieces are merged, its words joined."""
+        return self.join(" ".join(self.merge(pieces)))
+
     def join(self, words: str) -> str:
         """From the words of a translation to text in the form in which the run's references came."""
         return self._joiner(mark_unknown(words)).strip()
@@ -352,14 +356,34 @@ def read_text_form(folder: str | PathLike[str]) -> TextForm:
     return TextForm.from_record(record, folder)
 
 
-def leave_out_long(tokens: Sequence[str], first: int = 1) -> list[str]:
-    """The tokens of each line, but none of a line with more than `LONGEST`; these are logged by their numbers."""
-    counts = [len(line.split()) for line in tokens]
-    found = [(number, f"{count:,} tokens") for number, count in enumerate(counts, first) if count > LONGEST]
-    if found:
-        message = "%s: more than %s tokens are not translated, and leave an empty line: divide it into sentences"
-        LOG.warning(message, name_lines(found), f"{LONGEST:,}")
-    return [line if count <= LONGEST else "" for line, count in zip(tokens, counts, strict=True)]
+class Lines:
+    """Raw lines on their way through a model; the log names those that it does not read, or not as they are.
+
+    Attributes:
+        sentences: the tokens of those that are translated: neither empty, nor longer than `LONGEST`.
+        numbers: of these lines.
+    """
+
+    def __init__(self, form: TextForm, lines: Iterable[str], first: int = 1) -> None:
+        """Splits them; the number of the first is for messages."""
+        self._tokens = [form.read(line, form.source) for line in lines]
+        self._leave_out_long(first)
+        form.warn_of_unread(enumerate(self._tokens, first))
+        self.sentences = [line for line in self._tokens if line]
+        self.numbers = [number for number, line in enumerate(self._tokens, first) if line]
+
+    def _leave_out_long(self, first: int) -> None:
+        counts = [len(line.split()) for line in self._tokens]
+        found = [(number, f"{count:,} tokens") for number, count in enumerate(counts, first) if count > LONGEST]
+        if found:
+            message = "%s: more than %s tokens are not translated, and leave an empty line: divide it into sentences"
+            LOG.warning(message, name_lines(found), f"{LONGEST:,}")
+        self._tokens = [line if count <= LONGEST else "" for line, count in zip(self._tokens, counts, strict=True)]
+
+    def fill(self, translations: Iterable[str]) -> str:
+        """A line for each: its translation as text, or nothing where there was nothing to translate."""
+        found = iter(translations)
+        return "".join(f"{next(found) if line else ''}\n" for line in self._tokens)
 
 
 def name_lines(found: Sequence[tuple[int, str]]) -> str:

@@ -59,7 +59,7 @@ ALLOWED = {
             *("recurrent_mt.evaluation", "recurrent_mt.metrics", "recurrent_mt.report", "recurrent_mt.translation"),
         },
         "translation": {
-            *("numpy", "matplotlib", "yaml", "recurrent_mt.metrics", "recurrent_mt.evaluation"),
+            *("numpy", "matplotlib", "pydantic", "yaml", "recurrent_mt.metrics", "recurrent_mt.evaluation"),
             *("recurrent_mt.data", "recurrent_mt.plugin_finder", "recurrent_mt.subwords", "recurrent_mt.text_form"),
             *("recurrent_mt.text_files", "recurrent_mt.silence"),
         },
@@ -106,7 +106,9 @@ ALLOWED = {
                 "fairseq_compat",
             ),
         },
-        "segmented_translation": {"torch", "numpy", "fairseq", "omegaconf", "recurrent_mt.subwords"},
+        "segmented_translation": {
+            *("torch", "fairseq", "omegaconf", "recurrent_mt.subwords", "user_dir.checkpoints"),
+        },
         "tasks": {
             *("torch", "numpy", "fairseq", "omegaconf", "sentencepiece", "subword_nmt"),
             *("recurrent_mt.layers", "recurrent_mt.kernels", "recurrent_mt.subwords", "user_dir.models"),
@@ -116,14 +118,13 @@ ALLOWED = {
         "criterions.py": {"fairseq", "torch", "user_dir.models", "recurrent_mt.kernels"},
         "help_option.py": {"fairseq", "user_dir.models"},
         "cli": {
-            *("recurrent_mt.kernels", "recurrent_mt.text_files", "recurrent_mt.onnx_export"),
-            "recurrent_mt.arguments",
+            *("recurrent_mt.kernels", "recurrent_mt.text_files", "recurrent_mt.arguments"),
             *("user_dir.checkpoints", "user_dir.segmented_translation"),
         },
     },
 }
 #: What a part loads by name while it runs: this is how the plug-in's tools and its translator are found.
-BY_NAME = {"recurrent_mt.plugin_finder": {"user_dir.cli"}}
+BY_NAME = {"recurrent_mt.plugin_finder": {"user_dir.cli", "user_dir.checkpoints"}}
 PARTS = [(package, part) for package, parts in ALLOWED.items() for part in parts]
 
 

@@ -118,7 +118,14 @@ def read_alignments(options: argparse.Namespace) -> list[SoftAlignment]:
     path = options.alignments
     if options.checkpoint:
         path = options.out / "alignments.jsonl"
-        import_from_plugin("inspection").write_alignments(options, path)
+        import_from_plugin("alignments", "checkpoints").write_alignments(
+            path,
+            options.checkpoint,
+            options.data,
+            options.source,
+            options.target,
+            max_tokens=options.max_tokens,
+        )
     return read_alignment_lines(path)
 
 
@@ -142,7 +149,7 @@ def draw(
 
 def draw_outputs(options: argparse.Namespace, sentences: Iterable[int]) -> None:
     """Saves a heat map of the model's own translation of each of the sentences, beside that of the given one."""
-    translator = import_from_plugin("inspection").Translator(options.checkpoint, options.data)
+    translator = import_from_plugin("translator", "checkpoints").Translator(options.checkpoint, options.data)
     sources = read_sentences(options.source)
     for number in sentences:
         (found,) = translator.translate(sources[number], beam=BEAM, length_penalty=1, count=1)
@@ -244,7 +251,14 @@ def load_gates(options: argparse.Namespace) -> Sequence[PyramidGates | WindowGat
     path = options.gates
     if options.checkpoint:
         path = options.out / "gates.jsonl"
-        import_from_plugin("inspection").write_gates(options, path)
+        import_from_plugin("gates", "checkpoints").write_gates(
+            path,
+            options.checkpoint,
+            options.data,
+            options.source,
+            options.target,
+            max_tokens=options.max_tokens,
+        )
     return read_gates(path)
 
 

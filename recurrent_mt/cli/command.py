@@ -118,12 +118,6 @@ BESIDE = {
     "training": "train",
     "choose-rate": "train",
     "outcome": "train",
-    "hypotheses": "translate",
-    "average": "conversions",
-    "export": "conversions",
-    "factorize": "conversions",
-    "import-groundhog": "conversions",
-    "count-operations": "inspection",
 }
 #: Names of earlier versions -> the tool that does it now.
 RENAMED = dict.fromkeys(("score", "score-run", "ablation-table"), "compare")

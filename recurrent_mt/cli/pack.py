@@ -107,17 +107,17 @@ def pack(
     cards = {}
     for name in names:
         file = folder / PARAMETERS.format(name, 1)
-        facts = import_from_plugin("inspection").write_half_precision(checkpoints[name], file)
+        facts = import_from_plugin("halving", "checkpoints").write_half_precision(checkpoints[name], file)
         try:
             load_checkpoint(name, file)
         except ValueError as error:
             raise ValueError(f"{checkpoints[name]} is not of the text of {options.run}: {error}") from error
         scores = {test.name: score_system(form, ["translate", str(folder), str(file)], test) for test in tests}
-        cards[name] = Card(facts, file.stat().st_size, scores)
+        cards[name] = Card(**facts._asdict(), size=file.stat().st_size, scores=scores)
     small: dict[str, Score] = {}
     if options.onnx:
         default = folder / PARAMETERS.format(names[0], 1)
-        import_from_plugin("inspection").write_onnx(default, folder / "data", folder / ONNX, int8=True)
+        import_from_plugin("exporting", "checkpoints").write_onnx(default, folder / "data", folder / ONNX, int8=True)
         words = ["translate-onnx", str(folder / ONNX), "--run", str(folder)]
         small = {test.name: score_system(form, words, test) for test in tests}
     write_distribution(description, cards, form, out, small=small)

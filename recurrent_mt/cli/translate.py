@@ -36,14 +36,13 @@ from ..plugin_finder import find_plugin
 from ..resumable_file import ResumableFile, working_files
 from ..search_process import LOG_END, SearchError, SearchProcess
 from ..text_files import (
-    FileError,
     check_output_files,
     dictionary_folder,
     read_lines,
     read_standard_input,
     write_text,
 )
-from ..text_form import TextForm, leave_out_long, read_text_form
+from ..text_form import Lines, TextForm, read_text_form
 from ..translation.box import find_default, find_folder, read_default
 from ..translation.loading import find_systems
 from .train import has_gpu
@@ -64,7 +63,7 @@ class Chunk(NamedTuple):
     digest: str  # of all lines of the input up to the last of these
 
 
-class Translation(NamedTuple):
+class TranslatedChunk(NamedTuple):
     """The translations of a chunk, one a line, and how far the input is translated with it."""
 
     text: str
@@ -284,7 +283,7 @@ def translate_lines(
     lines: Iterable[str],
     done: int = 0,
     digest: hashlib._Hash | None = None,
-) -> Iterator[Translation]:
+) -> Iterator[TranslatedChunk]:
     """Translates raw text chunk by chunk, in order; what is empty is not translated.
 
     Args:
@@ -331,63 +330,20 @@ def read_chunks(lines: Iterable[str], size: int, done: int, digest: hashlib._Has
         yield Chunk(chunk, first, digest.hexdigest())
 
 
-def make_translator(form: TextForm, process: SearchProcess) -> Callable[[Chunk], Translation]:
+def make_translator(form: TextForm, process: SearchProcess) -> Callable[[Chunk], TranslatedChunk]:
     """The function that translates a chunk; each process that calls it has a search of its own."""
 
-    def translate(chunk: Chunk) -> Translation:
+    def translate(chunk: Chunk) -> TranslatedChunk:
         if any(map(normalize, chunk.lines)):
             process.start()
-        tokens = leave_out_long([form.read(line, form.source) for line in chunk.lines], chunk.first)
-        numbers = [number for number, line in enumerate(tokens, chunk.first) if line]
-        form.warn_of_unread(enumerate(tokens, chunk.first))
+        lines = Lines(form, chunk.lines, chunk.first)
+        last = chunk.first + len(chunk.lines) - 1
         try:
-            found = iter(process.translate([line for line in tokens if line]))
+            found = process.translate(lines.sentences)
         except SearchError as error:
-            last = chunk.first + len(chunk.lines) - 1
-            place = f"lines {chunk.first} to {last}" if error.sentence is None else f"line {numbers[error.sentence]}"
+            number = error.sentence
+            place = f"lines {chunk.first} to {last}" if number is None else f"line {lines.numbers[number]}"
             raise SearchError(f"{place}: {error}", error.said) from error
-        text = "".join(f"{form.join(next(found)) if line else ''}\n" for line in tokens)
-        return Translation(text, chunk.first + len(chunk.lines) - 1, chunk.digest)
+        return TranslatedChunk(lines.fill(map(form.join, found)), last, chunk.digest)
 
     return translate
-
-
-class Hypotheses:
-    """Writes the best hypothesis of each sentence of a fairseq-generate log, or all of them, in corpus order.
-
-    An unknown word is written as ⁇, as SentencePiece prints it, which is one wrong word for every metric; for BLEU,
-    ``<unk>`` would be three tokens. The file appears once it is whole.
-    """
-
-    @staticmethod
-    def configure(parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("log", help="output of fairseq-generate")
-        parser.add_argument(
-            "--all", action="store_true", help="whole n-best lists, one hypothesis per line, best first"
-        )
-        parser.add_argument("--detokenizer", metavar="COMMAND", help="filter that makes text of the words of each line")
-        parser.add_argument("--out", required=True, type=Path, help="text file to write")
-
-    @staticmethod
-    def run(options: argparse.Namespace) -> None:
-        check_output_files([options.log], [options.out])
-        log = read_generate_log(options.log)
-        lists = [sentence.hypotheses for sentence in log.sentences]
-        hypotheses = [hypothesis for one in lists for hypothesis in (one if options.all else one[:1])]
-        text = "".join(f"{hypothesis.marked_text}\n" for hypothesis in hypotheses)
-        if options.detokenizer:
-            text = detokenize(options.detokenizer, text, options.log)
-        write_text(options.out, text)
-
-
-def detokenize(command: str, text: str, log: str) -> str:
-    """What a filter makes of the lines of a text.
-
-    Raises:
-        FileError: if it fails, or writes another number of lines than it reads; it names the log.
-    """
-    done = subprocess.run(shlex.split(command), input=text, stdout=subprocess.PIPE, encoding="utf-8")
-    counts = done.stdout.count("\n"), text.count("\n")
-    if done.returncode or counts[0] != counts[1]:
-        raise FileError(log, f"{command}: status {done.returncode}, {counts[0]} lines of {counts[1]}")
-    return done.stdout

@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,7 +30,7 @@ from ..text_files import (
     read_standard_input,
     write_text,
 )
-from ..text_form import TextForm, leave_out_long, read_text_form
+from ..text_form import Lines, TextForm, read_text_form
 from ..translation.box import ONNX, find_folder, find_run
 
 if TYPE_CHECKING:
@@ -63,7 +63,6 @@ def run(options: argparse.Namespace) -> None:
 
     place = find_run([options.model]) if options.model and not options.run else find_folder(options.run)
     form = read_text_form(place) if place else None
-    split, join = choose_text(form)
     folder = Path(options.model or find_onnx(place))
     if options.out:
         read = [
@@ -75,29 +74,24 @@ def run(options: argparse.Namespace) -> None:
     model = OnnxModel(folder, threads=options.threads)
     if form:
         check_words(model, form, folder)
-    lines = read_sentences(options.input) if options.input else list(read_standard_input())
-    tokens = [split(line) for line in lines]
-    if form:
-        tokens = leave_out_long(tokens)
-        form.warn_of_unread(enumerate(tokens, 1))
-    else:
-        warn_of_raw_text(model, lines)
-    # An empty line of raw text stays one; of tokens, it is a sentence without words.
-    taken = {line: one for line, one in enumerate(tokens, 1) if form is None or one.split()}
+    raw = read_sentences(options.input) if options.input else list(read_standard_input())
+    lines = Lines(form, raw) if form else None
+    if lines is None:
+        warn_of_raw_text(model, raw)
     found = translate(
         model,
-        list(taken.values()),
+        lines.sentences if lines else raw,
         batch=options.batch,
-        places=list(taken),
+        places=lines.numbers if lines else None,
         beam=options.beam,
         length_penalty=options.lenpen,
         max_words=options.max_words,
     )
-    translations = [join(hypotheses[0].text(model)) for hypotheses in found]
-    if form:
-        rest = iter(translations)
-        translations = [next(rest) if one.split() else "" for one in tokens]
-    text = "".join(f"{line}\n" for line in translations)
+    translations = [hypotheses[0].text(model) for hypotheses in found]
+    if form and lines:
+        text = lines.fill(form.write(tokens.split()) for tokens in translations)
+    else:
+        text = "".join(f"{tokens}\n" for tokens in translations)
     if options.out:
         write_text(options.out, text)
     else:
@@ -131,10 +125,3 @@ def find_onnx(place: Path | None) -> Path:
     if not folder.is_dir():
         raise FileNotFoundError(f"{place} has no model as ONNX: name the folder that recurrent-mt export has written")
     return folder
-
-
-def choose_text(form: TextForm | None) -> tuple[Callable[[str], str], Callable[[str], str]]:
-    """How lines become the model's tokens, and how its tokens become lines; without a form, they are the same."""
-    if form is None:
-        return str, str
-    return lambda line: form.read(line, form.source), lambda tokens: form.join(" ".join(form.merge(tokens.split())))

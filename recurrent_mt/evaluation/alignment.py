@@ -140,7 +140,7 @@ def read_logged_alignment(path: str | PathLike[str], sentence: TranslatedSentenc
 
 
 def read_alignment_lines(path: str | PathLike[str]) -> list[SoftAlignment]:
-    """Reads what :func:`user_dir.checkpoints.inspection.forced_alignments` found, one sentence a line.
+    """Reads what :func:`user_dir.checkpoints.alignments.forced_alignments` found, one sentence a line.
 
     Raises:
         FileError: naming the line that is no alignment or not the next sentence.

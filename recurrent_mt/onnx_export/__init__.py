@@ -20,7 +20,7 @@ from ..layers.decoder import GRUDecoder
 from ..layers.weights import BiasedEmbedding
 from ..text_files import write_aside, write_text
 from .decoder import Source, Step, prepare_source, score_words, state_shapes
-from .encoders import encode
+from .encoders import add_encoder
 from .graph import Graph
 from .quantization import quantize
 
@@ -125,7 +125,7 @@ def build_encoder(model: ExportedModel) -> onnx.ModelProto:
     graph = Graph("encoder")
     embedded = embed(graph, model.source_embedding, graph.input("words", "int", ["S"]))
     parts = model.encoder, model.encoder_norm, model.encoder_attention
-    encoded = encode(graph, *parts, embedded)
+    encoded = add_encoder(graph, *parts, embedded)
     source, state = prepare_source(graph, model.decoder, encoded)
     graph.output(source.keys, "keys", ["K", None])
     graph.output(source.values, "values", ["K", None])

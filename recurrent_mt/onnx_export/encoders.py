@@ -68,10 +68,10 @@ def encode_with_grconv(graph: Graph, layer: GRConvEncoder, embedded: str) -> tup
     leaves = apply_linear(graph, embedded, layer.leaves)
     above = graph.op("Squeeze", graph.op("Sub", count_rows(graph, leaves), [1]), [0])
 
-    def rise(inner: Graph, state: Sequence[str]) -> tuple[None, list[str]]:
+    def rise(inner: Graph, state: Sequence[str]) -> list[str]:
         left, right = (inner.op("Slice", state[0], [start], [end], [0]) for start, end in ((0, -1), (1, 2**62)))
         nodes = merge_children(inner, layer.weights(), layer.activation, left, right)
-        return None, [nodes, *(inner.op("Concat", known, nodes, axis=0) for known in state[1:])]
+        return [nodes, *(inner.op("Concat", known, nodes, axis=0) for known in state[1:])]
 
     def raise_by(levels: int, state: list[str]) -> list[str]:
         return graph.loop(rise, state, times=graph.op("Min", above, levels) if levels else above)
@@ -145,7 +145,7 @@ def merge_dilated(graph: Graph, direction: DilatedGRConv, leaves: str) -> tuple[
     return state[0], state[1]
 
 
-def raise_dilated(graph: Graph, state: Sequence[str], *, weights: GRConvWeights) -> tuple[None, list[str]]:
+def raise_dilated(graph: Graph, state: Sequence[str], *, weights: GRConvWeights) -> list[str]:
     """One level up: the last nodes, their sums, and the distance between children."""
     nodes, sums, distance = state
     first = graph.op("Cast", distance, to=7)
@@ -154,7 +154,7 @@ def raise_dilated(graph: Graph, state: Sequence[str], *, weights: GRConvWeights)
     done, counted = (graph.op("Slice", rows, [0], first, [0]) for rows in (nodes, sums))
     new = merge_children(graph, weights, "tanh", left, right)
     above = graph.op("Concat", done, new, axis=0)
-    return None, [
+    return [
         above,
         graph.op("Concat", counted, graph.op("Add", more, new), axis=0),
         graph.op("Add", distance, distance),
@@ -168,7 +168,7 @@ ENCODERS: dict[type[nn.Module], Callable[..., tuple[str, str]]] = {
 }
 
 
-def encode(
+def add_encoder(
     graph: Graph,
     layer: nn.Module,
     norm: nn.LayerNorm | None,

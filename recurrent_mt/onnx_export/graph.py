@@ -52,10 +52,10 @@ class Graph:
         self._inputs.append(helper.make_tensor_value_info(name, _FORMATS[format], shape))
         return name
 
-    def output(self, value: str, name: str, shape: Sequence[str | int | None], format: str = "float") -> None:
-        """Makes a value an output under a name."""
+    def output(self, value: str, name: str, shape: Sequence[str | int | None]) -> None:
+        """Makes a value, of floats, an output under a name."""
         self._nodes.append(helper.make_node("Identity", [value], [name]))
-        self._outputs.append(helper.make_tensor_value_info(name, _FORMATS[format], shape))
+        self._outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
 
     def op(self, operator: str, *operands: Operand | None, count: int = 1, **attributes: Any) -> Any:
         """Adds an operator.
@@ -71,24 +71,18 @@ class Graph:
         """
         inputs = ["" if operand is None else self._value(operand) for operand in operands]
         outputs = [self._new_name(operator.lower()) for _ in range(count)]
-        name = outputs[0] if outputs else self._new_name(operator.lower())
-        self._nodes.append(helper.make_node(operator, inputs, outputs, name=name, **attributes))
+        self._nodes.append(helper.make_node(operator, inputs, outputs, name=outputs[0], **attributes))
         return outputs[0] if count == 1 else outputs
 
     def loop(
-        self,
-        body: Callable[[Graph, Sequence[str]], tuple[str | None, Sequence[str]]],
-        state: Sequence[str],
-        *,
-        times: str,
+        self, body: Callable[[Graph, Sequence[str]], Sequence[str]], state: Sequence[str], *, times: str
     ) -> list[str]:
         """Repeats a part of the graph.
 
         Args:
-            body: adds one round to its graph, from the values before it; returns the values after it, and before them
-                whether there is another round, a bool in the graph, or None: there is.
+            body: adds one round to its graph, from the values before it; returns the values after it.
             state: the values before the first round, float, of any rank; they may change shape.
-            times: the most rounds, a whole number in the graph.
+            times: how many rounds, a whole number in the graph.
 
         Returns:
             The values after the last round.
@@ -100,8 +94,8 @@ class Graph:
         ]
         before = [self._new_name("before") for _ in state]
         inner._inputs += [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in before]
-        goes_on, after = body(inner, before)
-        results = [inner.op("Identity", goes_on or inner._inputs[1].name), *(inner.op("Identity", x) for x in after)]
+        after = [inner._inputs[1].name, *body(inner, before)]
+        results = [inner.op("Identity", value) for value in after]
         inner._outputs = [helper.make_tensor_value_info(results[0], TensorProto.BOOL, [])]
         inner._outputs += [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in results[1:]]
         found = self.op("Loop", times, np.array(True), *state, count=len(state), body=inner._build())
@@ -169,10 +163,8 @@ def apply_linear(graph: Graph, rows: str, layer: nn.Linear) -> str:
     return linear(graph, rows, layer.weight, layer.bias)
 
 
-def apply_norm(graph: Graph, values: str, norm: nn.Module) -> str:
-    """A layer norm over the last dimension; no norm at all leaves the values as they are."""
-    if not isinstance(norm, nn.LayerNorm):
-        return values
+def apply_norm(graph: Graph, values: str, norm: nn.LayerNorm) -> str:
+    """A layer norm over the last dimension."""
     return graph.op("LayerNormalization", values, norm.weight, norm.bias, axis=-1, epsilon=norm.eps)
 
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Annotated, NamedTuple
 
 import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..data.reports import table
 from ..metrics import Score
 from ..text_files import FileError, write_text
 from ..text_form import TextForm
 from .box import GROUP, NAME
-
-#: What a file that describes a box has, and what is said of each of its systems: all text.
-FIELDS = ("name", "title", "data", "commit", "limits")
-SYSTEM_FIELDS = ("summary", "training")
 
 METADATA = """\
 # Written by recurrent-mt pack.
@@ -43,28 +39,40 @@ package-dir = {{"" = "."}}
 {package} = ["**/*"]
 """
 VERSION = "1.0"
-#: What the name of a box looks like, whose distribution has it.
-DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?")
+#: What pip takes for the name of a distribution, and a box's name is a part of one.
+DISTRIBUTION = r"^[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?$"
 
 
-class Facts(Protocol):
-    """What a checkpoint says of its model, see ``user_dir/checkpoints/conversions.py``."""
+class Card(NamedTuple):
+    """What is known of a packed model.
+
+    Attributes:
+        architecture: fairseq's name of it.
+        parameters: how many, shared ones counted once.
+        updates: of its training.
+        epochs: begun.
+        size: of its file, in bytes.
+        scores: BLEU by test set.
+    """
 
     architecture: str
     parameters: int
     updates: int
     epochs: int
-
-
-class Card(NamedTuple):
-    """What is measured of a packed model: facts, the size of its file in bytes, and BLEU by test set."""
-
-    facts: Facts
     size: int
     scores: Mapping[str, Score]
 
 
-class BoxDescription(NamedTuple):
+class SystemDescription(BaseModel):
+    """What a person says of a model, in Markdown, and the command that trained it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    summary: str
+    training: str
+
+
+class BoxDescription(BaseModel):
     """What a person says of a box, in Markdown.
 
     Attributes:
@@ -74,21 +82,24 @@ class BoxDescription(NamedTuple):
         commit: of this project, whose code trained them.
         limits: what the models cannot do.
         examples: sentences to try, with translations.
-        systems: for each a summary and the command that trained it; the first is the default.
+        systems: the first is the default.
     """
 
-    name: str
-    title: str
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Annotated[str, Field(pattern=DISTRIBUTION)]
+    # It stands in quotation marks in the metadata of the distribution.
+    title: Annotated[str, Field(pattern=r'^[^"\\\n]*$')]
     data: str
     commit: str
     limits: str
-    examples: Mapping[str, str]
-    systems: Mapping[str, Mapping[str, str]]
+    examples: Annotated[dict[str, str], Field(min_length=1)]
+    systems: Annotated[dict[Annotated[str, Field(pattern=f"^{NAME.pattern}$")], SystemDescription], Field(min_length=1)]
 
     @property
     def package(self) -> str:
         """The name of the folder that is installed."""
-        return f"recurrent_mt_{self.name.replace('-', '_').replace('+', '_')}"
+        return f"recurrent_mt_{self.name.replace('-', '_')}"
 
 
 def read_description(file: Path) -> BoxDescription:
@@ -98,60 +109,15 @@ def read_description(file: Path) -> BoxDescription:
         FileError: if it is missing, or lacks a value, or has one of another kind.
     """
     try:
-        found = yaml.safe_load(file.read_text(encoding="utf-8"))
+        return BoxDescription.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
     except FileNotFoundError:
         raise FileError(file, "there is no such file") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        place, found = ".".join(map(str, first["loc"])), repr(first["input"])
+        raise FileError(file, f"{place}: {first['msg']} (found {found:.60})") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise FileError(file, f"this is no YAML: {error}") from None
-    if not isinstance(found, dict):
-        raise FileError(file, f"expected {', '.join(FIELDS)}, examples, and systems")
-    check_texts(file, found, (*FIELDS, "examples", "systems"), FIELDS, "")
-    for part, what in (("examples", "sentences with their translations"), ("systems", "at least one, by name")):
-        if not isinstance(found[part], dict) or not found[part]:
-            raise FileError(file, f"{part} must be {what}")
-    if others := [sentence for sentence in found["examples"] if not isinstance(sentence, str)]:
-        raise FileError(file, f"examples: {others[0]!r} must be text: put it in quotation marks")
-    check_texts(file, found["examples"], tuple(found["examples"]), tuple(found["examples"]), "examples.")
-    for name, said in found["systems"].items():
-        if not isinstance(said, dict):
-            raise FileError(file, f"systems.{name} must have {' and '.join(SYSTEM_FIELDS)}")
-        check_texts(file, said, SYSTEM_FIELDS, SYSTEM_FIELDS, f"systems.{name}.")
-    check_names(file, (found["name"], *found["systems"]), found["title"])
-    if not DISTRIBUTION.fullmatch(found["name"]):
-        raise FileError(file, f"pip installs nothing that is called {found['name']}: letters and digits, and - within")
-    return BoxDescription(**found)
-
-
-def check_names(file: Path, names: tuple[str, ...], title: str) -> None:
-    """Rejects what would not do as the name of a folder, or in the metadata of a distribution.
-
-    Raises:
-        FileError: naming the first such value.
-    """
-    for name in names:
-        if not isinstance(name, str) or not NAME.fullmatch(name):
-            raise FileError(file, f"{name!r} is no name: letters, digits, -, + and _ make one")
-    if any(character in title for character in '"\\\n'):
-        raise FileError(file, "title must be one line without quotation marks and backslashes")
-
-
-def check_texts(
-    file: Path, found: Mapping[str, Any], known: tuple[str, ...], texts: tuple[str, ...], where: str
-) -> None:
-    """Rejects what a description does not have, and what it lacks.
-
-    Raises:
-        FileError: naming the first such key.
-    """
-    for name in found:
-        if name not in known:
-            raise FileError(file, f"{where}{name} is unknown: there is {', '.join(known)}")
-    for name in known:
-        if name not in found:
-            raise FileError(file, f"{where}{name} is missing")
-    for name in texts:
-        if not isinstance(found[name], str):
-            raise FileError(file, f"{where}{name} must be text, not {found[name]!r}")
 
 
 def write_distribution(
@@ -170,7 +136,7 @@ def write_distribution(
     # Where a run folder has its test set, whose sentences the demo offers.
     for language, side in ((form.source, description.examples), (form.target, description.examples.values())):
         write_text(package / "text" / "raw" / f"test.{language}", "".join(f"{' '.join(one.split())}\n" for one in side))
-    values = description._asdict() | {
+    values = description.model_dump() | {
         "distribution": f"recurrent-mt-{description.name}",
         "package": description.package,
     }
@@ -197,7 +163,7 @@ def render_box(description: BoxDescription, cards: Mapping[str, Card], small: Ma
             f"# {description.title}\n",
             "Written by `recurrent-mt pack`. After `pip install` of this folder, with the project of which this is a",
             "part, `recurrent-mt translate` and `recurrent-mt demo` use these models.\n",
-            *(f"- **{name}**: {description.systems[name]['summary'].strip()}" for name in cards),
+            *(f"- **{name}**: {description.systems[name].summary.strip()}" for name in cards),
             "",
             f"{table(titles, rows)}\n",
             *signature(cards[default]),
@@ -210,20 +176,20 @@ def render_box(description: BoxDescription, cards: Mapping[str, Card], small: Ma
 
 def render_card(description: BoxDescription, name: str, card: Card) -> str:
     """The card of one model."""
-    facts, said = card.facts, description.systems[name]
+    said = description.systems[name]
     parameters, size = describe(card)
     rows = [
-        ["architecture", f"`{facts.architecture}`"],
+        ["architecture", f"`{card.architecture}`"],
         ["parameters", f"{parameters}, stored in 16 bits: {size} MB"],
-        ["training", f"{facts.updates:,} updates, in epoch {facts.epochs}"],
+        ["training", f"{card.updates:,} updates, in epoch {card.epochs}"],
         ["code", f"commit {description.commit}"],
         *([f"BLEU, {test}", f"{found.value:.1f}"] for test, found in card.scores.items()),
     ]
-    command = "\n".join(f"    {line}" for line in said["training"].strip().splitlines())
+    command = "\n".join(f"    {line}" for line in said.training.strip().splitlines())
     return "\n".join(
         [
             f"# {name}: {description.title}\n",
-            f"{said['summary'].strip()}\n",
+            f"{said.summary.strip()}\n",
             f"{table(['', ''], rows)}\n",
             *signature(card),
             f"## Training\n\n{command}\n",
@@ -236,7 +202,7 @@ def render_card(description: BoxDescription, name: str, card: Card) -> str:
 
 def describe(card: Card) -> list[str]:
     """The number of parameters, and the megabytes of the file."""
-    return [f"{card.facts.parameters:,}", f"{card.size / 1e6:.1f}"]
+    return [f"{card.parameters:,}", f"{card.size / 1e6:.1f}"]
 
 
 def values(scores: Mapping[str, Score], tests: list[str]) -> list[str]:

@@ -101,20 +101,12 @@ def load_checkpoint(name: str, path: str | Path, data: str | Path | None = None)
     dictionaries = data or find_dictionaries(path, folder)
     # fairseq says a line about every dictionary that it reads, and lets the root logger show what all libraries say.
     with silence(logging.INFO), keep_root_logger():
-        translator = import_from_plugin("inspection").Translator(path, dictionaries)
+        translator = import_from_plugin("translator", "checkpoints").Translator(path, dictionaries)
     source, target = translator.languages
     used = form or TextForm(path.parent, source, target, "word", "none", lowercase=False, truecased=False)
     if (used.source, used.target) != (source, target):
         raise ValueError(f"{path} translates {source}-{target}, but {used.folder} is {used.source}-{used.target}")
-    return Model(
-        name,
-        translator,
-        used.scheme,
-        lambda text: used.read(text, source),
-        lambda text: used.read(text, target),
-        used.join,
-        form,
-    )
+    return Model(name, translator, used, form)
 
 
 def find_dictionaries(path: Path, run: Path | None) -> Path:

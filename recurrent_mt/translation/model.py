@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import unescape
 from itertools import accumulate, groupby
@@ -132,19 +132,13 @@ class Model:
     Attributes:
         name: unlike the others' that were loaded with it.
         translator: the checkpoint; it may be asked from several threads.
-        segmentation: ``bpe``, ``sentencepiece``, or None if the model reads words.
-        split_source: from raw text to the model's tokens.
-        split_target: the same for the other language.
-        detokenize: from words to text as people write it.
-        form: the text settings of the model's run folder; None if it is in none.
+        text: how text becomes its tokens and back; of a model in no run folder, words are what has spaces between them.
+        form: the same, if it is that of a run folder; otherwise None.
     """
 
     name: str
     translator: Translator
-    segmentation: str | None
-    split_source: Callable[[str], str]
-    split_target: Callable[[str], str]
-    detokenize: Callable[[str], str]
+    text: TextForm
     form: TextForm | None = None
 
     @property
@@ -214,7 +208,7 @@ class Model:
         source = (*tokens.split(), END_OF_SENTENCE)
         target = [*given.split(), END_OF_SENTENCE] if given else map(mark_unknown, found.tokens)
         read, written = (list(map(self.show, side)) for side in (source, target))
-        return SoftAlignment.of_lists(0, read, written, found.weights).merged(self.segmentation)
+        return SoftAlignment.of_lists(0, read, written, found.weights).merged(self.text.scheme)
 
     def gates(self, text: str) -> PyramidGates | WindowGates:
         """The gates of a grConv over a raw sentence, whose leaves are the model's tokens.
@@ -272,7 +266,7 @@ class Model:
             raise TypeError(f"a sentence must be text, not {text!r}")
         if len(text) > MOST_CHARACTERS:
             raise ValueError(f"This has {len(text):,} characters; a sentence may have {MOST_CHARACTERS:,}. Shorten it.")
-        tokens = (self.split_target if target else self.split_source)(" ".join(text.split()))
+        tokens = self.text.read(" ".join(text.split()), self.languages[1 if target else 0])
         count, most = len(tokens.split()), min(LONGEST, self.translator.longest - 1)
         if not count:
             raise NoWordsError("translation" if target else "sentence")
@@ -282,21 +276,19 @@ class Model:
 
     def write(self, tokens: Sequence[str]) -> str:
         """Joins tokens to a translation as people write it."""
-        words = merge_pieces(tokens, word_numbers(tokens, self.segmentation), self.segmentation)
-        return self.detokenize(" ".join(word for word in words if word != END_OF_SENTENCE)).strip()
+        return self.text.write([token for token in tokens if token != END_OF_SENTENCE])
 
     def merge(self, tokens: Sequence[str]) -> list[str]:
         """Merges subword tokens into words, as they are shown."""
-        words = merge_pieces(tokens, word_numbers(tokens, self.segmentation), self.segmentation)
-        return list(map(self.show, words))
+        return list(map(self.show, self.text.merge(tokens)))
 
     def show(self, token: str) -> str:
         """A token for people: in Moses' tokens, some characters are escaped, such as an apostrophe as ``&apos;``."""
-        return unescape(token) if self.form and self.form.splits_words else token
+        return unescape(token) if self.text.splits_words else token
 
     def words(self, tokens: Sequence[str], *, target: bool = False, pieces: bool = False) -> list[Word]:
         """Tokens as words, or, with ``pieces``, each as it is, that are marked if the model does not know them."""
-        scheme = None if pieces else self.segmentation
+        scheme = None if pieces else self.text.scheme
         numbers = word_numbers(tokens, scheme)
         known = [True] * (numbers[-1] + 1)
         for token, number in zip(tokens, numbers):
@@ -322,7 +314,7 @@ class Model:
         tokens = self.split(text).split()
         if len(tokens) > LONGEST_DRAWN:
             raise ValueError(f"Sentences of up to {LONGEST_DRAWN} tokens are cut; this has {len(tokens):,}.")
-        ends = list(accumulate(len(list(pieces)) for _, pieces in groupby(word_numbers(tokens, self.segmentation))))
+        ends = list(accumulate(len(list(pieces)) for _, pieces in groupby(word_numbers(tokens, self.text.scheme))))
         step = -(-len(ends) // MOST_CUTS)
         # The whole sentence is always the last.
         counts = list(range(len(ends), 0, -step))[::-1]
@@ -345,7 +337,7 @@ class Model:
         read, tokens = self.split(text), self.split(translation, target=True)
         scored = self.translator.score(read, tokens)
         given = [*tokens.split(), END_OF_SENTENCE]
-        numbers = word_numbers(given, None if pieces else self.segmentation)
+        numbers = word_numbers(given, None if pieces else self.text.scheme)
         sums = np.bincount(numbers, weights=scored.log_probabilities)
         first = [numbers.index(number) for number in range(len(sums))]
         better = [scored.preferred[place] if scored.preferred[place] != given[place] else "" for place in first]

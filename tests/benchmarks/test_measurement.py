@@ -3,9 +3,10 @@
 import pytest
 import torch
 
-from benchmarks import measurement
+from benchmarks import memory
 from benchmarks.case import Case, Family, Setting
-from benchmarks.measurement import FEWEST, MOST, Spread, exponent, measure_here, peak_memory, ratios, time_in_turn
+from benchmarks.measurement import FEWEST, MOST, Spread, exponent, ratios, time_in_turn
+from benchmarks.memory import measure_here, peak_memory
 
 
 def test_a_spread_is_the_median_and_the_quartiles():
@@ -39,14 +40,14 @@ def case_of(megabytes):
     pieces = [torch.ones(10_000) for _ in range(25 * megabytes)]
     barrier = torch.ones(10_000)
     pieces.clear()
-    return Case(lambda: (run(), barrier), (), lambda: None, "words", 1)
+    return Case(lambda: (run(), barrier), lambda: None, "words", 1)
 
 
 @pytest.fixture
 def family(monkeypatch):
     quick = {"megabytes": 1}
-    made = Family("made", "", lambda setting, megabytes: case_of(megabytes), (), (quick,), quick, quick)
-    monkeypatch.setattr(measurement, "FAMILIES", {"made": made})
+    made = Family("made", "", lambda setting, megabytes: case_of(megabytes), (), (quick,), quick)
+    monkeypatch.setattr(memory, "FAMILIES", {"made": made})
 
 
 @pytest.mark.parametrize("megabytes", [40, 80])
@@ -59,6 +60,6 @@ def test_the_peak_is_what_a_run_takes(family, megabytes):
 
 @pytest.mark.slow
 def test_memory_is_measured_in_a_process_of_its_own():
-    shape = {"width": 64, "pyramid": "plain", "sentences": 16, "length": 40, "lengths": "equal"}
+    shape = {"units": 64, "pyramid": "plain", "sentences": 16, "length": 40, "lengths": "equal"}
     held = 4 * 64 * 16 * sum(range(1, 40))
     assert held < peak_memory("grconv_layer", shape, "ours", Setting()) < 20 * held

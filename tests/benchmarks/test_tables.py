@@ -25,7 +25,11 @@ def spread(median, width=0.1):
 
 
 def case(width, ratio, speed=None, memory=None):
-    record = {"case": "layer", "shape": {"width": width, "lengths": "mixed"}, "ratio_to_products": spread(ratio)}
+    record = {
+        "case": "layer",
+        "shape": {"width": width, "lengths": "mixed"},
+        "ratio_to_recorded_products": spread(ratio),
+    }
     if speed is not None:
         record["speed_over_stock"] = spread(speed)
     if memory is not None:
@@ -43,19 +47,19 @@ def compare(tmp_path, capsys, old, new, *options, machine=None):
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        (case(8, 2.0), case(8, 1.5), ["ratio to products 2.00 → 1.50, times 0.75, better"]),
-        (case(8, 2.0), case(8, 3.0), ["ratio to products 2.00 → 3.00, times 1.50, worse"]),
-        (case(8, 2.0), case(8, 2.1), ["ratio to products 2.00 → 2.10, times 1.05"]),
+        (case(8, 2.0), case(8, 1.5), ["ratio to recorded products 2.00 → 1.50, times 0.75, better"]),
+        (case(8, 2.0), case(8, 3.0), ["ratio to recorded products 2.00 → 3.00, times 1.50, worse"]),
+        (case(8, 2.0), case(8, 2.1), ["ratio to recorded products 2.00 → 2.10, times 1.05"]),
         (
             case(8, 2.0, speed=1.0, memory=10_000_000),
             case(8, 2.0, speed=1.5, memory=5_000_000),
             [
-                "ratio to products 2.00 → 2.00, times 1.00",
+                "ratio to recorded products 2.00 → 2.00, times 1.00",
                 "speed over stock 1.00 → 1.50, times 1.50, better",
                 "peak memory 10 → 5 MB, times 0.50",
             ],
         ),
-        (case(8, 2.0, speed=1.5), case(8, 2.0), ["ratio to products 2.00 → 2.00, times 1.00"]),
+        (case(8, 2.0, speed=1.5), case(8, 2.0), ["ratio to recorded products 2.00 → 2.00, times 1.00"]),
     ],
 )
 def test_changes_outside_the_spread_are_marked(tmp_path, capsys, old, new, expected):
@@ -65,7 +69,7 @@ def test_changes_outside_the_spread_are_marked(tmp_path, capsys, old, new, expec
 def test_cases_of_one_run_alone_are_said_to_be(tmp_path, capsys):
     assert compare(tmp_path, capsys, [case(8, 2.0), case(9, 2.0)], [case(9, 2.0), case(10, 2.0)]) == [
         "layer, width 8, mixed: only in the old run",
-        "layer, width 9, mixed: ratio to products 2.00 → 2.00, times 1.00",
+        "layer, width 9, mixed: ratio to recorded products 2.00 → 2.00, times 1.00",
         "layer, width 10, mixed: only in the new run",
     ]
 

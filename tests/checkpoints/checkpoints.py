@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from fairseq import checkpoint_utils
 from fairseq.dataclass.configs import FairseqConfig
-from fairseq.tasks.translation import TranslationConfig
+from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from omegaconf import OmegaConf
 
 from tests.models import building
@@ -16,10 +16,14 @@ from user_dir.checkpoints.checkpoint import Checkpoint
 
 
 def small_checkpoint(
-    folder: Path, architecture: str, languages: tuple[str, str] = ("src", "tgt"), **options: Any
+    folder: Path,
+    architecture: str,
+    languages: tuple[str, str] = ("src", "tgt"),
+    for_task: TranslationTask | None = None,
+    **options: Any,
 ) -> Checkpoint:
-    """Saves a model and loads it again; source words are s0 …, target words t0 …."""
-    task = building.task()
+    """Saves a model and loads it again; source words are s0 …, target words t0 …, unless a task has others."""
+    task = for_task or building.task()
     task.source_dictionary.save(str(folder / f"dict.{languages[0]}.txt"))
     task.target_dictionary.save(str(folder / f"dict.{languages[1]}.txt"))
     model = building.build(architecture, task, **options)

@@ -10,7 +10,7 @@ from fairseq import checkpoint_utils
 from tests.checkpoints.checkpoints import small_checkpoint
 from tests.models.building import sample
 from user_dir.checkpoints.checkpoint import Checkpoint
-from user_dir.checkpoints.conversions import factorize_checkpoint
+from user_dir.checkpoints.factorizing import factorize_checkpoint
 from user_dir.segmented_translation.translation import load_system
 
 

@@ -7,8 +7,9 @@ import torch
 from fairseq.checkpoint_utils import load_model_ensemble_and_task
 
 from tests.checkpoints.checkpoints import small_checkpoint
+from user_dir.checkpoints.averaging import average_checkpoints
 from user_dir.checkpoints.checkpoint import Checkpoint
-from user_dir.checkpoints.conversions import average_checkpoints, factorize_checkpoint
+from user_dir.checkpoints.factorizing import factorize_checkpoint
 from user_dir.segmented_translation.translation import load_system
 
 

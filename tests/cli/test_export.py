@@ -1,4 +1,4 @@
-"""recurrent-mt export, and translation with what it writes where neither fairseq nor PyTorch is installed."""
+"""recurrent-mt export, and translation with what it writes."""
 
 from __future__ import annotations
 
@@ -8,43 +8,30 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.cli import toy
+from recurrent_mt.onnx_translation import OnnxModel, translate
+from tests.checkpoints.checkpoints import small_checkpoint
 from tests.cli.test_run_folder import run_folder
 from tests.commands import call
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    return toy.trained(tmp_path_factory)
-
-
-def test_an_exported_model_translates_without_fairseq_and_torch(trained, tmp_path):
-    checkpoint = trained / "save/checkpoint_last.pt"
-    done = toy.run("recurrent-mt", "export", checkpoint, "--data", trained / "data", "--out", tmp_path / "onnx")
+def test_an_exported_model_translates_a_file_of_tokens(tmp_path):
+    small_checkpoint(tmp_path, "gru_encoder", decoder_attention="additive")
+    done = call("export", tmp_path / "checkpoint.pt", "--data", tmp_path, "--out", tmp_path / "onnx")
     assert [line.split()[0].rpartition("/")[2] for line in done.stdout.splitlines()] == ["decoder.onnx", "encoder.onnx"]
-    program = (
-        "import sys; sys.modules.update(dict.fromkeys(('fairseq', 'torch', 'onnx')));"
-        "from recurrent_mt.cli.command import main; sys.exit(main(sys.argv[1:]))"
-    )
-    words = ("translate-onnx", tmp_path / "onnx", "--beam", 3)
-    translated = toy.run("python", "-c", program, *words, text=(trained / "test.src").read_text(), fresh=True)
-    expected = toy.lines(toy.generate(trained / "data", checkpoint).stdout, "H")
-    assert translated.stdout.splitlines() == [expected[number] for number in range(20)]
-
-    files = ("--input", trained / "test.src", "--out", tmp_path / "test.hyp", "--batch", 7)
-    toy.run("recurrent-mt", *words, *files)
-    assert (tmp_path / "test.hyp").read_text() == translated.stdout
+    sentences = ["s1 s2 s3", "", "s5", "s0 never-seen", "s4 s4 s4 s4"]
+    (tmp_path / "source").write_text("".join(f"{line}\n" for line in sentences))
+    words = ("translate-onnx", tmp_path / "onnx", "--beam", 3, "--max-words", 9, "--input", tmp_path / "source")
+    printed = call(*words).stdout
+    model = OnnxModel(tmp_path / "onnx")
+    expected = [found[0].text(model) for found in translate(model, sentences, beam=3, max_words=9)]
+    assert printed == "".join(f"{line}\n" for line in expected)
+    assert call(*words, "--out", tmp_path / "out", "--batch", 2).returncode == 0
+    assert (tmp_path / "out").read_text() == printed
 
 
-def test_export_names_a_missing_checkpoint_and_a_model_of_another_kind(trained, tmp_path):
-    out = ("--data", trained / "data", "--out", tmp_path)
-    done = toy.run("recurrent-mt", "export", "nowhere.pt", *out, check=False)
+def test_export_names_a_missing_checkpoint(tmp_path):
+    done = call("export", "nowhere.pt", "--data", tmp_path, "--out", tmp_path)
     assert done.returncode == 1 and "there is no checkpoint nowhere.pt" in done.stderr
-    small = ("--encoder-embed-dim", 8, "--decoder-embed-dim", 8, "--encoder-hidden-size", 8, "--decoder-hidden-size", 8)
-    options = ("--arch", "lstm", "--max-update", 1, "--decoder-out-embed-dim", 8, *small)
-    toy.train(trained / "data", tmp_path / "lstm", *options)
-    done = toy.run("recurrent-mt", "export", tmp_path / "lstm/checkpoint_last.pt", *out, check=False)
-    assert done.returncode == 1 and "holds a LSTMModel: only this plug-in's models are exported" in done.stderr
 
 
 def test_translate_onnx_takes_utf_8_lines_that_end_in_a_line_feed(monkeypatch, tmp_path):
@@ -79,14 +66,14 @@ def test_translate_onnx_names_lines_that_are_new_to_the_model(monkeypatch, tmp_p
     assert f"dict.en.txt: {tmp_path} has other words: it was exported from a model of another run" in refused.stderr
 
 
+NEW = "chien is new to the model, which reads subwords: for raw text, name its run folder with --run"
+
+
 @pytest.mark.parametrize(
     ("known", "said"),
     [
-        ("▁un ▁chien", "chien is new to the model, which reads subwords: for raw text, name its run folder with --run"),
-        (
-            "un ch@@ ien",
-            "chien is new to the model, which reads subwords: for raw text, name its run folder with --run",
-        ),
+        ("▁un ▁chien", NEW),
+        ("un ch@@ ien", NEW),
         ("un chat", None),
         ("un chien ch@@", None),
     ],
@@ -124,5 +111,5 @@ def test_translate_onnx_does_not_overwrite_its_input(tmp_path):
 
 @pytest.mark.parametrize("option", ["--beam", "--batch", "--max-words"])
 def test_translate_onnx_rejects_a_number_below_one(option, tmp_path):
-    done = toy.run("recurrent-mt", "translate-onnx", tmp_path, option, 0, check=False)
+    done = call("translate-onnx", tmp_path, option, 0)
     assert done.returncode == 2 and f"argument {option}: '0' is not a whole number above zero" in done.stderr

@@ -135,7 +135,9 @@ def test_known_words_are_whole_where_the_dictionary_has_pieces(tmp_path):
 def test_as_many_translations_as_lines_that_end_in_a_line_feed(text, given, tmp_path, monkeypatch):
     monkeypatch.setattr(
         *(translate, "translate_lines"),
-        lambda form, options, lines: (translate.Translation("x\n", number, "") for number, _ in enumerate(lines, 1)),
+        lambda form, options, lines: (
+            translate.TranslatedChunk("x\n", number, "") for number, _ in enumerate(lines, 1)
+        ),
     )
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     (tmp_path / "input").write_bytes(text.encode())

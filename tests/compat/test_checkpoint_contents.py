@@ -12,8 +12,10 @@ import torch
 from fairseq import checkpoint_utils
 
 from tests.checkpoints.checkpoints import small_checkpoint
+from user_dir.checkpoints.averaging import average_checkpoints
 from user_dir.checkpoints.checkpoint import Checkpoint
-from user_dir.checkpoints.conversions import average_checkpoints, factorize_checkpoint, write_half_precision
+from user_dir.checkpoints.factorizing import factorize_checkpoint
+from user_dir.checkpoints.halving import write_half_precision
 from user_dir.segmented_translation.translation import load_system
 
 

@@ -17,7 +17,7 @@ from fairseq_compat.other_dictionaries import changed_dictionaries
 from tests.cli import toy
 from tests.models.building import task
 from tests.training import ADAM, configuration, trainer
-from user_dir.checkpoints.conversions import average_checkpoints
+from user_dir.checkpoints.averaging import average_checkpoints
 
 GRU = "--encoder-embed-dim 8 --encoder-hidden-size 6 --decoder-embed-dim 8 --decoder-hidden-size 6 --seed 3"
 

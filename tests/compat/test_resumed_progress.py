@@ -11,7 +11,7 @@ from fairseq.trainer import Trainer
 
 from tests.models.building import build
 from tests.training import ADAM, trainer
-from user_dir.checkpoints.conversions import average_checkpoints
+from user_dir.checkpoints.averaging import average_checkpoints
 
 WARM_UP = (*ADAM, "--lr-scheduler", "inverse_sqrt", "--warmup-updates", "10")
 

@@ -125,7 +125,7 @@ def test_a_pyramid_is_drawn_whatever_the_length_of_the_translation(demo, monkeyp
 
 def test_a_text_that_is_much_too_long_is_refused_before_it_is_split(demo, monkeypatch):
     for system in demo.systems:
-        monkeypatch.setitem(vars(system), "split_source", None)
+        monkeypatch.setitem(vars(system), "text", None)
     (refusal, *rest) = translate(demo, "é" * 400_000)
     notice = "This has 400,000 characters; a sentence may have 10,000. Shorten it."
     assert refusal[0] == f'<p class="notice" role="status">{notice}</p>\n' and rest == []

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 from fairseq.checkpoint_utils import load_model_ensemble_and_task
 from fairseq.sequence_generator import SequenceGenerator
 
@@ -17,7 +18,7 @@ from recurrent_mt.text_form import LENGTH_LIMITS
 from tests.models.building import ARCHITECTURES, ENCODERS_WITH_ATTENTION, build, sources, task
 from tests.models.test_search import generate, models
 from tests.parity.made_up import made_up
-from user_dir.checkpoints.conversions import take_apart
+from user_dir.checkpoints.exporting import take_apart
 from user_dir.checkpoints.groundhog import KINDS, import_model
 
 LENGTHS = [3, 7, 1, 5]
@@ -117,17 +118,12 @@ def test_an_encoder_without_a_graph_is_named(tmp_path):
         export(build("grnn_encoder"), tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("architecture", "options", "longest"),
-    [
-        # These positions are computed in the graph, not stored in it.
-        ("grconv_encoder", {"grconv_dilated": True, "grconv_dilated_positions": True, "encoder_hidden_size": 6}, 4100),
-    ],
-)
-def test_an_exported_model_takes_the_longest_source_of_its_manifest(architecture, options, longest, tmp_path):
+def test_an_exported_model_takes_the_longest_source_of_its_manifest(tmp_path):
+    """Positions are computed in the graph, not stored in it."""
     for_task = task()
-    for_task.cfg.max_source_positions = longest
-    model = build(architecture, for_task, **options).eval()
+    for_task.cfg.max_source_positions = longest = 4100
+    options = {"grconv_dilated": True, "grconv_dilated_positions": True, "encoder_hidden_size": 6}
+    model = build("grconv_encoder", for_task, **options).eval()
     batch = sources([longest])
     found = beam_search(export(model, tmp_path, for_task), words_of(batch), beam=5, max_words=9)
     assert_same_translations(found, generate([model], batch))
@@ -266,6 +262,8 @@ def test_the_largest_numbers_are_found_in_order():
 
 
 def test_what_cannot_be_exported_or_read_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"model.pt holds a Linear: only this plug-in's models are exported"):
+        export(torch.nn.Linear(2, 2), tmp_path)
     with pytest.raises(ValueError, match=r"manifest.json.*is the folder one that recurrent-mt export has written"):
         OnnxModel(tmp_path)
     (tmp_path / "manifest.json").write_text(json.dumps({"format": "another"}))

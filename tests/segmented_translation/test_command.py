@@ -1,46 +1,60 @@
-"""The command line on a toy task, with models trained for a few updates."""
+"""The command line, with small untrained models of both directions."""
 
 import json
 import math
 
 import pytest
+import torch
+from fairseq.tasks.translation import TranslationTask
 
-from tests.cli import toy
-from tests.commands import last_of_each
+from tests.checkpoints.checkpoints import small_checkpoint
+from tests.commands import call, last_of_each
+from tests.models import building
 from tests.once import build_once
+from user_dir.checkpoints.translator import Translator
 
-LINES = ["w0 w1 w2 w3 w4 w5 w6 w7 w0 w1", "", "w3", "w2 unseen w1", "w5 w5 w6"]
+LINES = ["s0 s1 s2 s3 s4 s5 s6 s7 s0 s1", "", "s3", "s2 unseen s1", "s5 s5 s6"]
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """A folder with data in both directions, a model of each, and an input."""
+    """A folder with a model of each direction, each beside its dictionaries, and an input."""
 
     def build(folder):
-        toy.write_corpus(folder)
-        toy.preprocess(folder, folder / "data")
-        swapped = ("-s", "tgt", "-t", "src", "--srcdict", folder / "data/dict.tgt.txt")
-        toy.preprocess(folder, folder / "inverse-data", *swapped, "--tgtdict", folder / "data/dict.src.txt")
-        options = ("--arch", "gru_encoder", "--decoder-attention", "none", "--max-update", "20")
-        toy.train(folder / "data", folder / "forward", *options)
-        toy.train(folder / "inverse-data", folder / "inverse", *options)
+        there = building.task()
+        back = TranslationTask(there.cfg, there.target_dictionary, there.source_dictionary)
+        write_model(folder / "forward", there, ("src", "tgt"))
+        write_model(folder / "inverse", back, ("tgt", "src"))
         (folder / "input").write_text("".join(line + "\n" for line in LINES))
         return folder
 
     return build_once(tmp_path_factory, "segmentation", build)
 
 
-def translate(run, out, *options, check=True, fresh=False):
-    """Runs the tool on the input of the folder."""
-    model = ("--forward", run / "forward/checkpoint_last.pt", "--data", run / "data")
+def write_model(folder, task, languages):
+    """A model whose translations depend on the source, and whose checkpoint does not say its languages."""
+    folder.mkdir()
+    small_checkpoint(folder, "gru_encoder", languages, task, decoder_attention="none")
+    state = torch.load(folder / "checkpoint.pt")
+    torch.manual_seed(4)
+    for parameter in state["model"].values():
+        parameter.normal_(std=0.9)
+    state["model"]["decoder.output_projection.bias"][task.target_dictionary.bos()] = -100
+    state["cfg"]["task"].update(source_lang=None, target_lang=None)
+    (folder / f"test.{'-'.join(languages)}.src.idx").touch()
+    torch.save(state, folder / "checkpoint.pt")
+
+
+def translate(run, out, *options):
+    """Calls the tool on the input of the folder."""
+    model = ("--forward", run / "forward/checkpoint.pt", "--data", run / "forward")
     files = ("--input", run / "input", "--out", out, "--cpu", "--beam", 3)
-    given = last_of_each(*model, *files, *options)
-    return toy.run("recurrent-mt", "translate-segmented", *given, check=check, fresh=fresh)
+    return call("translate-segmented", *last_of_each(*model, *files, *options))
 
 
 def inverse(run):
     """The options of the inverse model, whose checkpoint does not say its languages: its data's files do."""
-    return "--inverse", run / "inverse/checkpoint_last.pt", "--inverse-data", run / "inverse-data"
+    return "--inverse", run / "inverse/checkpoint.pt", "--inverse-data", run / "inverse"
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +62,8 @@ def out(run, tmp_path_factory):
     """What the four modes write."""
 
     def build(folder):
-        translate(run, folder / "out", *inverse(run), "--max-span", "4", fresh=True)
+        done = translate(run, folder / "out", *inverse(run), "--max-span", "4")
+        assert done.returncode == 0, done.stderr
         return folder / "out"
 
     return build_once(tmp_path_factory, "segmented", build)
@@ -78,41 +93,30 @@ def test_segments_cover_each_sentence_and_add_up(out, mode):
 
 
 def test_no_cut_divides_a_word(run, tmp_path):
-    """w1@@ is no word of the model's, but a piece of one with what follows it."""
-    (tmp_path / "input").write_text("w1 w2@@ w3 w4@@ w5@@ w6 w7\n")
+    """s1@@ is no word of the model's, but a piece of one with what follows it."""
+    (tmp_path / "input").write_text("s1 s2@@ s3 s4@@ s5@@ s6 s7\n")
     options = ("--input", tmp_path / "input", "--mode", "norm", "--max-span", 1)
     translate(run, tmp_path / "out", *options)
     (record,) = records(tmp_path / "out" / "norm.jsonl")
-    assert [segment["source"] for segment in record["segments"]] == ["w1", "w2@@ w3", "w4@@ w5@@ w6", "w7"]
+    assert [segment["source"] for segment in record["segments"]] == ["s1", "s2@@ s3", "s4@@ s5@@ s6", "s7"]
     assert [(segment["start"], segment["end"]) for segment in record["segments"]] == [(0, 1), (1, 2), (2, 3), (3, 4)]
 
 
-def test_costs_of_rev_are_those_that_fairseq_generate_prints(run, out, tmp_path):
-    """Forward and inverse scores of the chosen pairs, with --score-reference."""
+def test_costs_of_rev_are_means_of_the_scores_of_both_models(run, out):
     segments = [segment for record in records(out / "rev.jsonl") for segment in record["segments"]]
     segments = [segment for segment in segments if segment["translation"]]
     assert len(segments) >= 5
-    (tmp_path / "test.src").write_text("".join(segment["source"] + "\n" for segment in segments))
-    (tmp_path / "test.tgt").write_text("".join(segment["translation"] + "\n" for segment in segments))
-    costs = []
-    for languages, model in ((("src", "tgt"), "forward"), (("tgt", "src"), "inverse")):
-        dictionaries = [f"{run}/data/dict.{language}.txt" for language in languages]
-        destination = tmp_path / model
-        toy.run(
-            *("fairseq-preprocess", "-s", languages[0], "-t", languages[1], "--testpref", tmp_path / "test"),
-            *("--srcdict", dictionaries[0], "--tgtdict", dictionaries[1], "--destdir", destination),
-        )
-        log = toy.generate(destination, run / f"{model}/checkpoint_last.pt", "--score-reference").stdout
-        scores = toy.lines(log, "P")
-        assert len(scores) == len(segments)
-        # fairseq prints base 2, four decimals a word.
-        costs.append({row: -math.log(2) * sum(map(float, line.split())) for row, line in scores.items()})
-    for row, segment in enumerate(segments):
-        assert segment["cost"] == pytest.approx((costs[0][row] + costs[1][row]) / 2, abs=2e-3)
+    there, back = (Translator(run / name / "checkpoint.pt", run / name) for name in ("forward", "inverse"))
+    for segment in segments:
+        source, translation = segment["source"], segment["translation"]
+        scored = there.score(source, translation), back.score(translation, source)
+        logarithms = [sum(one.log_probabilities) * math.log(2) for one in scored]
+        assert segment["cost"] == pytest.approx(-sum(logarithms) / 2, rel=1e-5)
 
 
 def test_the_authors_search_and_options_can_be_chosen(run, tmp_path):
-    translate(run, tmp_path, "--mode", "norm", "--shrinking-beam", "--copy-unknown-words", "--length-divisor", "paper")
+    options = ("--shrinking-beam", "--copy-unknown-words", "--length-divisor", "paper", "--max-span", 2)
+    translate(run, tmp_path, "--mode", "norm", *options)
     assert {path.name for path in tmp_path.iterdir()} == {"norm.txt", "norm.jsonl"}
     assert "unseen" in (tmp_path / "norm.txt").read_text().splitlines()[3].split()
     assert records(tmp_path / "norm.jsonl")[2]["cost"] == 1e9, "the paper's formula divides by zero for one word"
@@ -140,8 +144,8 @@ def test_batches_and_buffers_change_no_translation(run, out, tmp_path):
     ],
 )
 def test_mistakes_in_a_call_are_named(run, tmp_path, options, message):
-    options = [str(run / "forward/checkpoint_last.pt") if option == "FORWARD" else option for option in options]
-    done = translate(run, tmp_path / "out", *options, check=False)
+    options = [str(run / "forward/checkpoint.pt") if option == "FORWARD" else option for option in options]
+    done = translate(run, tmp_path / "out", *options)
     assert done.returncode != 0 and message in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "out").exists()
@@ -150,18 +154,18 @@ def test_mistakes_in_a_call_are_named(run, tmp_path, options, message):
 def test_dictionaries_of_another_model_are_refused(run, tmp_path):
     for language in ("src", "tgt"):
         (tmp_path / f"dict.{language}.txt").write_text("other 1\n")
-    done = translate(run, tmp_path / "out", "--mode", "norm", "--data", tmp_path, check=False)
+    done = translate(run, tmp_path / "out", "--mode", "norm", "--data", tmp_path)
     assert done.returncode != 0 and "cannot be loaded with the dictionaries of" in done.stderr
 
 
 def test_a_line_that_is_not_utf_8_is_named(run, tmp_path):
-    (tmp_path / "bad").write_bytes(b"w0\nw1 \xff\n")
-    done = translate(run, tmp_path / "out", "--mode", "norm", "--input", tmp_path / "bad", check=False)
+    (tmp_path / "bad").write_bytes(b"s0\ns1 \xff\n")
+    done = translate(run, tmp_path / "out", "--mode", "norm", "--input", tmp_path / "bad")
     assert done.returncode != 0 and "line 2: byte 4 is not UTF-8" in done.stderr
 
 
 def test_the_input_is_not_overwritten(run, tmp_path):
-    (tmp_path / "default.txt").write_text("w1 w2\n")
-    done = translate(run, tmp_path, "--mode", "default", "--input", tmp_path / "default.txt", check=False)
+    (tmp_path / "default.txt").write_text("s1 s2\n")
+    done = translate(run, tmp_path, "--mode", "default", "--input", tmp_path / "default.txt")
     assert done.returncode == 1 and "default.txt would be overwritten: choose another --out" in done.stderr
-    assert (tmp_path / "default.txt").read_text() == "w1 w2\n"
+    assert (tmp_path / "default.txt").read_text() == "s1 s2\n"

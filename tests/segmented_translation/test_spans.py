@@ -63,11 +63,6 @@ def test_no_candidate_is_the_last_resort_in_every_mode():
         assert normalize(LAST_RESORT, words) == LAST_RESORT
 
 
-def test_a_mode_that_needs_the_missing_inverse_model_is_refused():
-    with pytest.raises(ValueError, match="no inverse cost"):
-        choose([Candidate(("word",), 1.0)], inverse=True)
-
-
 class UpperCase:
     """Translates into upper case; a span costs the square of its length, and back a tenth of that."""
 
@@ -222,5 +217,5 @@ def test_a_span_without_translation_is_the_last_resort():
 
 
 def test_a_mode_that_needs_the_inverse_model_says_so():
-    with pytest.raises(ValueError, match="needs an inverse model"):
+    with pytest.raises(ValueError, match="an inverse model is needed"):
         translated("a", mode=REV, translate=UpperCase(inverse=False))

@@ -2,9 +2,11 @@
 
 import json
 import logging
+import re
 import shutil
 import sys
 from importlib.metadata import EntryPoint
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -41,10 +43,10 @@ def test_loading_leaves_the_programs_logging_alone(boxes, monkeypatch):
     """In a lesson, matplotlib would say a line about each font that it cannot read."""
     root, load = logging.getLogger(), loading.import_from_plugin
 
-    def import_as_the_first(name):
+    def import_as_the_first(*names):
         root.setLevel(logging.INFO)
         root.addHandler(logging.NullHandler())
-        return load(name)
+        return load(*names)
 
     monkeypatch.setattr(loading, "import_from_plugin", import_as_the_first)
     before = root.level, root.handlers[:]
@@ -80,8 +82,12 @@ def test_a_copy_of_a_training_is_named(installed, tmp_path):
 
 def test_without_a_box_one_line_says_what_to_do(monkeypatch):
     monkeypatch.setattr(box, "list_boxes", dict)
-    with pytest.raises(FileNotFoundError, match=r"^no models in a box are installed: pip install \./pretrained/fr-en"):
+    message = r"no models in a box are installed: pip install \./pretrained/fr-en"
+    with pytest.raises(FileNotFoundError, match=f"^{message}"):
         load_model()
+    for tool in ("translate", "translate-onnx", *(["demo"] if find_spec("gradio") else [])):
+        done = call(tool)
+        assert done.returncode == 1 and re.fullmatch(f"error: {message}.*\n", done.stderr)
 
 
 def test_of_several_boxes_one_has_to_be_named(boxes, installed):

@@ -1,9 +1,9 @@
 """``recurrent-mt pack``: what is in a box, what is not, and that it translates wherever it is installed."""
 
+import io
 import shutil
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -21,8 +21,9 @@ from tests.checkpoints.checkpoints import small_checkpoint
 from tests.commands import call, run
 from tests.once import build_once
 from tests.translation.toy_box import write_run
+from user_dir.checkpoints.averaging import average_checkpoints
 from user_dir.checkpoints.checkpoint import Checkpoint
-from user_dir.checkpoints.conversions import average_checkpoints, write_half_precision
+from user_dir.checkpoints.halving import write_half_precision
 
 SYSTEM = {"summary": "A toy.", "training": "fairseq-train data"}
 DESCRIPTION = {
@@ -148,22 +149,24 @@ def test_cards_say_where_a_model_comes_from_and_what_it_scores(packed, box):
     assert "| gru, as ONNX in eight bits |" in page and page.index("**gru**") < page.index("**grconv**")
 
 
-def test_an_installed_box_translates_by_default(packed, tmp_path):
+def test_an_installed_box_translates_by_default(packed, tmp_path, monkeypatch):
     """The lines of README's first screen."""
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-build-isolation"]
     done = subprocess.run([*pip, "--target", tmp_path, packed / "box"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    place = {"PYTHONPATH": str(tmp_path)}
-    program = "from recurrent_mt.translation.box import list_boxes; print(list_boxes())"
-    listed = run("python", "-c", program, **place)
-    assert str(tmp_path / "recurrent_mt_toy") in listed.stdout
-    translated = run("recurrent-mt", "translate", text=f"{TEXT}\n\n", **place)
-    if list_boxes():  # the project's own, beside which a name is needed
+    own = list_boxes()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert list_boxes() == {**own, "toy": tmp_path / "recurrent_mt_toy"}
+
+    def translate(*words):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(f"{TEXT}\n\n".encode())))
+        return call("translate", *words)
+
+    translated = translate()
+    if own:  # the project's own, beside which a name is needed
         assert translated.returncode == 1 and "several boxes are installed: name one of" in translated.stderr
-        translated = run("recurrent-mt", "translate", "toy", text=f"{TEXT}\n\n", **place)
-    else:
-        assert translated.stderr == "", translated.stderr
-    assert translated.returncode == 0, translated.stderr
+        translated = translate("toy")
+    assert translated.returncode == 0 and translated.stderr == "", translated.stderr
     model = load_model(packed / "box" / "recurrent_mt_toy")
     assert translated.stdout == f"{model.translate(TEXT)}\n\n"
 
@@ -193,17 +196,18 @@ def test_text_is_split_as_a_box_says_by_its_path_or_name(box, monkeypatch, tmp_p
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"limits": 3}, "limits must be text, not 3"),
-        ({"licence": "x"}, "licence is unknown"),
-        ({"name": "../toy"}, "'../toy' is no name"),
-        ({"name": "fr+en"}, r"pip installs nothing that is called fr\+en"),
-        ({"name": "fr-"}, "pip installs nothing that is called fr-"),
-        ({"examples": {False: "Non"}}, "examples: False must be text: put it in quotation marks"),
-        ({"examples": {"s1": 3}}, "examples.s1 must be text, not 3"),
-        ({"examples": []}, "examples must be sentences with their translations"),
-        ({"systems": {}}, "systems must be at least one"),
-        ({"systems": {"gru": {"summary": "x"}}}, "systems.gru.training is missing"),
-        ({"title": 'a "b"'}, "title must be one line"),
+        ({"limits": 3}, r"limits: Input should be a valid string \(found 3\)"),
+        ({"licence": "x"}, "licence: Extra inputs are not permitted"),
+        ({"name": "../toy"}, "name: String should match pattern"),
+        ({"name": "fr+en"}, "name: String should match pattern"),
+        ({"name": "fr-"}, "name: String should match pattern"),
+        ({"title": 'a "b"'}, "title: String should match pattern"),
+        ({"examples": {False: "Non"}}, r"examples\.\S*: Input should be a valid string \(found False\)"),
+        ({"examples": {"s1": 3}}, r"examples\.s1: Input should be a valid string"),
+        ({"examples": []}, "examples: Input should be a valid dictionary"),
+        ({"systems": {}}, "systems: Dictionary should have at least 1 item"),
+        ({"systems": {"../gru": SYSTEM}}, r"systems\.\.\./gru\S*: String should match pattern"),
+        ({"systems": {"gru": {"summary": "x"}}}, r"systems\.gru\.training: Field required"),
     ],
 )
 def test_a_description_that_lacks_something_is_refused_by_its_key(tmp_path, change, message):
@@ -281,13 +285,3 @@ def test_pip_takes_the_folder_that_is_named_for_a_folder(packed, tmp_path, monke
     model = f"gru={packed / 'run' / PARAMETERS.format('gru', 1)}"
     words = ("--no-onnx", "--run", packed / "run", model, "--out", out.format(tmp_path))
     assert call("pack", packed / "toy.yaml", *words).stdout.endswith(f" MB. pip install {place.format(tmp_path)}\n")
-
-
-def test_without_a_box_one_line_says_what_to_do(monkeypatch):
-    monkeypatch.setattr("recurrent_mt.translation.box.list_boxes", dict)
-    for tool in ("translate", "translate-onnx", "demo"):
-        if tool == "demo" and find_spec("gradio") is None:
-            pytest.skip("needs gradio")
-        done = call(tool)
-        assert done.returncode == 1 and done.stderr.count("\n") == 1
-        assert "no models in a box are installed: pip install ./pretrained/fr-en" in done.stderr

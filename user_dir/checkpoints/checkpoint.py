@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,6 @@ from recurrent_mt.text_files import write_aside
 
 #: No values for the options that name files of pretrained embeddings: a trained model has its own.
 NO_EMBEDDING_FILES = {"encoder_embed_path": None, "decoder_embed_path": None}
-
-#: What tools load a model with: without those files, and with kernels that run where the tool does.
-ANYWHERE = NO_EMBEDDING_FILES
 
 
 class Checkpoint:
@@ -43,22 +40,12 @@ class Checkpoint:
         Raises:
             ValueError: if there is no such file or folder, or if they are not a model and its dictionaries.
         """
-        if not Path(path).is_file():
-            raise ValueError(f"there is no checkpoint {path}")
-        if not Path(data).is_dir():
-            raise ValueError(f"there is no folder {data}: it must hold the dictionaries made by fairseq-preprocess")
-        try:
-            models, _, task = checkpoint_utils.load_model_ensemble_and_task(
-                [str(path)], arg_overrides={"data": str(Path(data).resolve()), **ANYWHERE}
-            )
-        except Exception as error:  # whatever PyTorch and fairseq raise for a file of another kind
-            reason = first_reason(error)
-            raise ValueError(f"{path} cannot be loaded with the dictionaries of {data}: {reason}") from error
+        models, _, task = load_ensemble([path], data)
         if getattr(getattr(task, "args", None), "lang_tok_replacing_bos_eos", False):
             raise ValueError(f"{path}: its sentences begin and end with tags of languages, unlike those of this tool")
         self.path = path
-        self.model: BaseFairseqModel = models[0].eval()
-        self.task: FairseqTask = task
+        self.model = models[0].eval()
+        self.task = task
 
     def batches(
         self, sources: Sequence[str], targets: Sequence[str] | None = None, *, max_tokens: int
@@ -75,28 +62,89 @@ class Checkpoint:
         """
         if targets is not None and len(targets) != len(sources):
             raise ValueError(f"{len(sources)} source sentences, but {len(targets)} target sentences")
-        source_ids = encode(sources, self.task.source_dictionary)
-        target_ids = None if targets is None else encode(targets, self.task.target_dictionary)
+        source_ids = token_ids(sources, self.task.source_dictionary)
+        target_ids = None if targets is None else token_ids(targets, self.task.target_dictionary)
         longest_source, longest_target = self.model.max_positions()
         for number, ids in enumerate(source_ids):
             check_length(number, ids, "source", longest_source)
         for number, ids in enumerate(target_ids or []):
             check_length(number, ids, "target", longest_target)
-        dataset = LanguagePairDataset(
-            source_ids,
-            [ids.numel() for ids in source_ids],
-            self.task.source_dictionary,
-            target_ids,
-            None if target_ids is None else [ids.numel() for ids in target_ids],
-            self.task.target_dictionary,
-            # fairseq's own lstm returns attention in this layout, whatever the layout of its source.
-            left_pad_source=False,
-            shuffle=False,
+        # fairseq's own lstm returns attention in this layout, whatever the layout of its source.
+        yield from make_batches(self.task, source_ids, target_ids, max_tokens=max_tokens, left_pad_source=False)
+
+    def first_pairs(self, count: int) -> tuple[list[str], list[str]]:
+        """The first sentences of the test set with their translations, as tokens."""
+        self.task.load_dataset("test")
+        pairs = self.task.dataset("test")
+        numbers = range(min(count, len(pairs)))
+        return (
+            [self.task.source_dictionary.string(pairs.src[number]) for number in numbers],
+            [self.task.target_dictionary.string(pairs.tgt[number]) for number in numbers],
         )
-        if sources:
-            room = max([max_tokens, *map(dataset.num_tokens, range(len(dataset)))])
-            for indices in dataset.batch_by_size(dataset.ordered_indices(), max_tokens=room):
-                yield dataset.collater([dataset[index] for index in indices])
+
+
+def load_ensemble(
+    paths: Sequence[str | PathLike[str]], data: str | PathLike[str], **overrides: Any
+) -> tuple[list[BaseFairseqModel], Any, FairseqTask]:
+    """Models, the configuration of the last of them, and their task with the dictionaries.
+
+    Args:
+        paths: the checkpoints.
+        data: the folder of binarized data, which has the dictionaries.
+        **overrides: options of the models and the task that replace those of the training.
+
+    Raises:
+        ValueError: if there is no such file or folder, or if they are not models and their dictionaries.
+    """
+    for path in paths:
+        if not Path(path).is_file():
+            raise ValueError(f"there is no checkpoint {path}")
+    if not Path(data).is_dir():
+        raise ValueError(f"there is no folder {data}: it must hold the dictionaries made by fairseq-preprocess")
+    files = list(map(str, paths))
+    try:
+        return checkpoint_utils.load_model_ensemble_and_task(
+            files, arg_overrides={"data": str(Path(data).resolve()), **NO_EMBEDDING_FILES, **overrides}
+        )
+    except Exception as error:  # whatever PyTorch and fairseq raise for a file of another kind
+        reason = first_reason(error)
+        raise ValueError(f"{':'.join(files)} cannot be loaded with the dictionaries of {data}: {reason}") from error
+
+
+def make_batches(
+    task: FairseqTask,
+    sources: Sequence[Tensor],
+    targets: Sequence[Tensor] | None = None,
+    *,
+    max_tokens: int,
+    max_sentences: int | None = None,
+    left_pad_source: bool,
+) -> Iterator[dict[str, Any]]:
+    """Yields fairseq's batches, shortest sentences first; ``id`` numbers them from 0.
+
+    Args:
+        task: which has the dictionaries.
+        sources: each as ids.
+        targets: the same, and as many; None to leave out the decoder.
+        max_tokens: the most tokens in a batch, padding included; a longer sentence is a batch.
+        max_sentences: the most sentences in a batch.
+        left_pad_source: the side of the padding.
+    """
+    dataset = LanguagePairDataset(
+        sources,
+        [ids.numel() for ids in sources],
+        task.source_dictionary,
+        targets,
+        None if targets is None else [ids.numel() for ids in targets],
+        task.target_dictionary,
+        left_pad_source=left_pad_source,
+        shuffle=False,
+    )
+    if sources:
+        room = max([max_tokens, *map(dataset.num_tokens, range(len(dataset)))])
+        order = dataset.ordered_indices()
+        for indices in dataset.batch_by_size(order, max_tokens=room, max_sentences=max_sentences):
+            yield dataset.collater([dataset[index] for index in indices])
 
 
 def first_reason(error: Exception) -> str:
@@ -105,9 +153,14 @@ def first_reason(error: Exception) -> str:
     return f"{first} {others[0].strip()}" if first.endswith(":") and others else first
 
 
-def encode(sentences: Sequence[str], dictionary: Dictionary) -> list[Tensor]:
+def token_ids(sentences: Sequence[str], dictionary: Dictionary) -> list[Tensor]:
     """The dictionary ids of each sentence's tokens, with ``</s>`` at the end."""
     return [dictionary.encode_line(text, add_if_not_exist=False).long() for text in sentences]
+
+
+def knows(dictionary: Dictionary, token: str) -> bool:
+    """Whether a token is a word of a dictionary: fairseq-compat has models read a literal <pad> as an unknown one."""
+    return dictionary.index(token) not in (dictionary.unk(), dictionary.pad())
 
 
 def check_length(number: int, ids: Tensor, side: str, longest: int) -> None:
@@ -121,7 +174,7 @@ def check_length(number: int, ids: Tensor, side: str, longest: int) -> None:
 
 
 def tokens_of(text: str) -> list[str]:
-    """The tokens as :func:`encode` sees them, with ``</s>`` at the end."""
+    """The tokens as :func:`token_ids` sees them, with ``</s>`` at the end."""
     return [*text.split(), "</s>"]
 
 
@@ -137,6 +190,15 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
         return checkpoint_utils.load_checkpoint_to_cpu(str(path))
     except Exception as error:  # whatever PyTorch and fairseq raise for a file of another kind
         raise ValueError(f"{path} cannot be loaded: {first_reason(error)}") from error
+
+
+def change_parameters(parameters: dict[str, Tensor], change: Callable[[str, Tensor], Tensor]) -> dict[str, Tensor]:
+    """What becomes of each parameter; those that share memory still do, so that files have them once."""
+    made: dict[tuple[int, torch.Size], Tensor] = {}
+    for name, value in parameters.items():
+        if (place := (value.data_ptr(), value.shape)) not in made:
+            made[place] = change(name, value)
+    return {name: made[value.data_ptr(), value.shape] for name, value in parameters.items()}
 
 
 def write_model(path: Path, config: Any, parameters: Mapping[str, Tensor], *, state: Mapping[str, Any]) -> None:

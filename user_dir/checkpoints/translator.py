@@ -16,8 +16,8 @@ from torch import Tensor
 from recurrent_mt.text_form import LENGTH_LIMITS
 
 from ..tasks.native_translation import NativeGenerator
-from .checkpoint import Checkpoint
-from .inspection import GRCONVS, sentence_gates
+from .checkpoint import Checkpoint, knows
+from .gates import GRCONVS, sentence_gates
 
 MAX_TOKENS = 4000
 
@@ -79,9 +79,7 @@ class Translator:
 
     def knows(self, token: str, *, target: bool = False) -> bool:
         """Whether a token is in the dictionary of its side."""
-        dictionary = self._task.target_dictionary if target else self._task.source_dictionary
-        # fairseq-compat has the models read a literal <pad> as an unknown word.
-        return dictionary.index(token) not in (dictionary.unk(), dictionary.pad())
+        return knows(self._task.target_dictionary if target else self._task.source_dictionary, token)
 
     def translate(self, source: str, *, beam: int, length_penalty: float, count: int) -> list[Hypothesis]:
         """The best translations of a sentence of space-separated tokens, as ``fairseq-generate`` finds them.

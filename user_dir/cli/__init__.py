@@ -1,5 +1,4 @@
-"""The plug-in's part of ``recurrent-mt``: the tools that read or write checkpoints or load models.
+"""The plug-in's part of ``recurrent-mt``: the tools that read or write checkpoints or load models, a module each.
 
-The modules are like those of :mod:`recurrent_mt.cli`, which finds them here by name. ``inspection`` has
-the halves of ``align``, ``demo``, and ``structure`` that need a model.
+The modules are like those of :mod:`recurrent_mt.cli`, which finds them here by name.
 """

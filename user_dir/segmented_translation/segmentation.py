@@ -157,12 +157,6 @@ class SpanOptions:
     divisor: Callable[[int], float] = code_divisor
 
 
-@dataclass(frozen=True)
-class _Choices:
-    forward: Choice
-    both: Choice | None
-
-
 class SpanTable:
     """Translations of spans; a span that occurs several times is translated once.
 
@@ -181,11 +175,11 @@ class SpanTable:
         self.options = options
         self._translate = translate
         self._is_unknown = is_unknown
-        self._choices: dict[Words, _Choices] = {}
+        self._candidates: dict[Words, Sequence[Candidate]] = {}
 
     def __len__(self) -> int:
         """Returns how many spans have been translated."""
-        return len(self._choices)
+        return len(self._candidates)
 
     def add(self, sentences: Sequence[Words]) -> None:
         """Translates, all together, the spans of these sentences that are not in the table yet."""
@@ -193,14 +187,11 @@ class SpanTable:
         for words in sentences:
             for start, end in spans_of(len(words), self.options.longest):
                 span = words[start:end]
-                if span not in self._choices and not self._unknown(span):
+                if span not in self._candidates and not self._unknown(span):
                     missing[span] = None
         suffix = (PERIOD,) if self.options.add_period else ()
         found = self._translate([span + suffix for span in missing])
-        for span, candidates in zip(missing, found, strict=True):
-            scored = all(candidate.inverse_cost is not None for candidate in candidates)
-            both = choose(candidates, inverse=True) if scored else None
-            self._choices[span] = _Choices(choose(candidates, inverse=False), both)
+        self._candidates.update(zip(missing, found, strict=True))
 
     def cost(self, span: Words, mode: Mode) -> float:
         """What the span costs in a sentence; +∞ where it must not be used."""
@@ -238,12 +229,7 @@ class SpanTable:
         return sum(map(self._is_unknown, span)) if self.options.copy_unknown else 0
 
     def _choice(self, span: Words, mode: Mode) -> Choice:
-        choices = self._choices[span]
-        if not mode.inverse:
-            return choices.forward
-        if choices.both is None:
-            raise ValueError("this mode needs an inverse model")
-        return choices.both
+        return choose(self._candidates[span], inverse=mode.inverse)
 
 
 @dataclass(frozen=True)
@@ -285,17 +271,12 @@ def translate_by_segments(sentence: Words, table: SpanTable, mode: Mode) -> Segm
     cuts = cheapest_segmentation(
         len(sentence), lambda start, end: table.cost(sentence[start:end], mode), longest=table.options.longest
     )
-    return SegmentedTranslation(cuts.cost, _segments(sentence, cuts.spans, table, mode))
-
-
-def _segments(sentence: Words, spans: Sequence[tuple[int, int]], table: SpanTable, mode: Mode) -> tuple[Segment, ...]:
     segments = []
-    for start, end in spans:
+    for start, end in cuts.spans:
         words = sentence[start:end]
         translation = table.translation(words, mode, first=start == 0, last=end == len(sentence))
-        cost = table.cost(words, mode)
-        segments.append(Segment(start, end, " ".join(words), " ".join(translation), cost))
-    return tuple(segments)
+        segments.append(Segment(start, end, " ".join(words), " ".join(translation), table.cost(words, mode)))
+    return SegmentedTranslation(cuts.cost, tuple(segments))
 
 
 @dataclass(frozen=True)

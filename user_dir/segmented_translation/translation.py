@@ -7,16 +7,15 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pickle import UnpicklingError
 from typing import Any
 
 import torch
-from fairseq import checkpoint_utils, tasks, utils
-from fairseq.data import Dictionary, LanguagePairDataset
+from fairseq import tasks, utils
 from fairseq.tasks.translation import TranslationTask
 from omegaconf import DictConfig, OmegaConf
 from torch import Tensor, nn
 
+from ..checkpoints.checkpoint import knows, load_ensemble, make_batches, token_ids
 from .segmentation import Candidate, Words
 
 #: A translation has at most this many times as many words as its source, counting the end of both, as in the authors'
@@ -30,6 +29,20 @@ class Ensemble:
 
     task: TranslationTask
     models: list[nn.Module]
+
+    def batches(
+        self, sources: Sequence[Tensor], targets: Sequence[Tensor] | None = None, *, limits: BatchLimits
+    ) -> Iterator[dict[str, Any]]:
+        """Yields fairseq's batches on the models' device; with targets, their tokens alone limit their size."""
+        for batch in make_batches(
+            self.task,
+            sources,
+            targets,
+            max_tokens=limits.tokens,
+            max_sentences=None if targets else limits.sentences,
+            left_pad_source=self.task.cfg.left_pad_source,
+        ):
+            yield utils.move_to_cuda(batch) if next(self.models[0].parameters()).is_cuda else batch
 
 
 @dataclass(frozen=True)
@@ -55,22 +68,11 @@ def load_system(path: str, data: str, *, shrinking_beam: bool = False, cpu: bool
         cpu: do not use the GPU.
 
     Raises:
-        OSError: if a file is missing.
-        ValueError: if it is not a translation model, or if the dictionaries are not the ones it was trained with.
+        ValueError: if a file is missing, or no translation model, or if the dictionaries are not the ones that it was
+            trained with.
     """
-    # fairseq's beamable matrix products would need the search's beam in the model, and no beam in the scorer. A
-    # trained model does not need the files that its embeddings started from, and runs here with the kernels of here.
-    own = {"encoder_embed_path": None, "decoder_embed_path": None}
-    overrides = {"data": data, "no_beamable_mm": True, **own}
-    try:
-        models, config, task = checkpoint_utils.load_model_ensemble_and_task(
-            utils.split_paths(path), arg_overrides=overrides
-        )
-    except Exception as error:
-        # fairseq raises a bare Exception if it finds no languages, neither in the checkpoint nor in the data.
-        if isinstance(error, RuntimeError | UnpicklingError) or type(error) is Exception:
-            raise ValueError(f"{path}: cannot be loaded with the dictionaries of {data}: {error}") from error
-        raise
+    # fairseq's beamable matrix products would need the search's beam in the model, and no beam in the scorer.
+    models, config, task = load_ensemble(utils.split_paths(path), data, no_beamable_mm=True)
     if not isinstance(task, TranslationTask):
         raise ValueError(f"{path}: a model of the task {config.task._name}, not a translation model")
     for model in models:
@@ -136,21 +138,19 @@ class ForwardTranslator:
 
     def is_unknown(self, word: str) -> bool:
         """Whether a word, or a subword of it, is in no dictionary."""
-        dictionary = self.system.task.source_dictionary
-        return any(number_of(token, dictionary) == dictionary.unk() for token in word.split())
+        return not all(knows(self.system.task.source_dictionary, token) for token in word.split())
 
     def candidates(self, spans: Sequence[Words]) -> list[list[Candidate]]:
         """The best translations of each span, cheapest first; none if the search found no end."""
         task = self.system.task
         found: list[list[Candidate]] = [[] for _ in spans]
-        encoded = [encode(task.source_dictionary, span) for span in spans]
+        encoded = token_ids([" ".join(span) for span in spans], task.source_dictionary)
         by_length = defaultdict(list)
         for position, tokens in enumerate(encoded):
             by_length[len(tokens)].append(position)
         for _, positions in sorted(by_length.items()):
             chosen = [encoded[position] for position in positions]
-            dataset = task.build_dataset_for_inference(chosen, list(map(len, chosen)))
-            for batch in batches(self.system, dataset, self.limits.tokens, self.limits.sentences):
+            for batch in self.system.batches(chosen, limits=self.limits):
                 beams = task.inference_step(self.generator, self.system.models, batch)
                 for row, beam in zip(batch["id"].tolist(), beams, strict=True):
                     found[positions[row]] = self._best(beam)
@@ -185,21 +185,10 @@ class InverseScorer:
     def costs(self, pairs: Sequence[tuple[Words, Words]]) -> list[float]:
         """−log q(target | source) of each pair (source, target), counting the end of the target."""
         task = self.system.task
-        sources = [encode(task.source_dictionary, source) for source, _ in pairs]
-        targets = [encode(task.target_dictionary, target) for _, target in pairs]
-        dataset = LanguagePairDataset(
-            sources,
-            [len(source) for source in sources],
-            task.source_dictionary,
-            targets,
-            [len(target) for target in targets],
-            task.target_dictionary,
-            left_pad_source=task.cfg.left_pad_source,
-            left_pad_target=task.cfg.left_pad_target,
-            shuffle=False,
-        )
+        sources = token_ids([" ".join(source) for source, _ in pairs], task.source_dictionary)
+        targets = token_ids([" ".join(target) for _, target in pairs], task.target_dictionary)
         result = [math.nan] * len(pairs)
-        for batch in batches(self.system, dataset, self.limits.tokens, None):
+        for batch in self.system.batches(sources, targets, limits=self.limits):
             scored = self.scorer.generate(self.system.models, batch)
             for row, (hypothesis,) in zip(batch["id"].tolist(), scored, strict=True):
                 result[row] = -hypothesis["positional_scores"].double().sum().item()
@@ -215,32 +204,3 @@ def translate_spans(
         return found
     costs = iter(inverse.costs([(candidate.words, span) for span, beam in zip(spans, found) for candidate in beam]))
     return [[replace(candidate, inverse_cost=next(costs)) for candidate in beam] for beam in found]
-
-
-def number_of(word: str, dictionary: Dictionary) -> int:
-    """The id of a word; one that is spelled like padding is unknown."""
-    number = dictionary.index(word)
-    return int(dictionary.unk() if number == dictionary.pad() else number)
-
-
-def encode(dictionary: Dictionary, words: Words) -> Tensor:
-    """The ids of the words, or of all their subwords, and of the end."""
-    return torch.tensor([*(number_of(token, dictionary) for token in " ".join(words).split()), dictionary.eos()])
-
-
-def batches(
-    system: Ensemble, dataset: LanguagePairDataset, max_tokens: int, max_sentences: int | None
-) -> Iterator[dict[str, Any]]:
-    """Yields fairseq's batches of a dataset, similar lengths together, on the model's device."""
-    if not len(dataset):
-        return
-    iterator = system.task.get_batch_iterator(
-        dataset=dataset,
-        # fairseq rejects a sentence that is longer than a batch may be; here it gets a batch of its own.
-        max_tokens=max(max_tokens, int(dataset.sizes.max())),
-        max_sentences=max_sentences,
-        disable_iterator_cache=True,
-    )
-    on_gpu = next(system.models[0].parameters()).is_cuda
-    for batch in iterator.next_epoch_itr(shuffle=False):
-        yield utils.move_to_cuda(batch) if on_gpu else batch

@@ -213,7 +213,7 @@ def list_joins(leaves: int, levels: int, *, backward: bool = False) -> list[list
 
 
 def read_gates(path: str | PathLike[str]) -> list[PyramidGates] | list[WindowGates]:
-    """Reads the gates that :func:`user_dir.checkpoints.inspection.sentence_gates` found, one sentence a line.
+    """Reads the gates that :func:`user_dir.checkpoints.gates.sentence_gates` found, one sentence a line.
 
     Raises:
         FileError: naming the line that is not a whole pyramid, or not all windows of a sentence, not the next sentence,

@@ -1,28 +1,55 @@
-"""What is read out of a trained model: grConv's gates, the alignments of given translations, arithmetic per word."""
+"""The gates of a grConv over sentences, and the attention that its phrases get."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from math import prod
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, cast
 
 import torch
-from fairseq.sequence_scorer import SequenceScorer
 from torch import Tensor
-from torch.utils.flop_counter import FlopCounterMode
 
 from recurrent_mt.kernels.dilated_grconv import count_levels
-from recurrent_mt.kernels.dispatch import using
 from recurrent_mt.kernels.packing import Packing, make_packing, padding_at_ends
 from recurrent_mt.layers.grconv import DilatedGRConv, DilatedGRConvEncoder, GRConvEncoder, level_starts
+from recurrent_mt.text_files import read_sentences
 
 from .checkpoint import Checkpoint, tokens_of
+from .records import DIGITS, write_json_lines
 
-#: How many decimals of a gate or a weight are kept.
-DIGITS = 5
 #: The layers of encoders that have gates: grConv as published, and dilated.
 GRCONVS = (GRConvEncoder, DilatedGRConvEncoder)
+
+
+def write_gates(
+    path: Path, checkpoint: Path, data: Path, source: Path, target: Path | None = None, *, max_tokens: int
+) -> None:
+    """Writes the gates over each sentence of a file, one sentence per line.
+
+    Args:
+        path: the file to write.
+        checkpoint: of a ``grconv_encoder``.
+        data: the folder with the dictionaries.
+        source: the sentences, as tokens.
+        target: their translations, for the attention that phrases get.
+        max_tokens: the most tokens in a batch.
+
+    Raises:
+        OSError: if a file cannot be read or written.
+        ValueError: if the files and the model do not fit together, or if there is no root for a sentence.
+    """
+    sentences = read_sentences(source)
+    loaded = Checkpoint(checkpoint, data)
+    targets = read_sentences(target) if target else None
+    found = sentence_gates(loaded, sentences, targets, max_tokens=max_tokens)
+    height = getattr(loaded.model.encoder.layer, "height", 0)
+    longest = max(found, key=lambda record: len(record["source"]))
+    if 0 < height < len(longest["source"]) - 1:
+        raise ValueError(
+            f"{checkpoint} has --grconv-height {height}: over sentence {longest['sentence']} of "
+            f"{len(longest['source'])} tokens, its pyramid has no root to draw or to read a tree from"
+        )
+    write_json_lines(path, found)
 
 
 def sentence_gates(
@@ -169,140 +196,3 @@ def phrase_attention(
             leaves = len(tokens_of(sentences[number]))
             levels[number] = [row[starts[level] : starts[level] + leaves - level] for level in range(1, leaves)]
     return [levels[number] for number in range(len(sentences))]
-
-
-def forced_alignments(
-    checkpoint: Checkpoint, sources: Sequence[str], targets: Sequence[str], *, max_tokens: int = 4000
-) -> list[dict[str, Any]]:
-    """The attention of a model that is forced to produce the given translations, in sentence order.
-
-    ``fairseq-generate --print-alignment soft`` prints the alignments of the model's own translations. For given
-    translations, fairseq 0.12.2 has ``--score-reference``, but that prints hard links only: with ``--print-alignment
-    soft`` it fails with a TypeError. Its scorer does compute the weights, so we use the scorer here.
-
-    Args:
-        checkpoint: an encoder–decoder with attention.
-        sources: space-separated tokens.
-        targets: the same, and as many.
-        max_tokens: the most tokens in a batch, on either side.
-
-    Returns:
-        For each sentence ``{"sentence": number from 0, "source": tokens, "target": tokens, "weights": (T, S)}``, both
-        sides with ``</s>``; row t holds what the model attends to when it produces target token t, and sums to 1 up to
-        rounding to five decimals.
-
-    Raises:
-        ValueError: if the model has no attention, if there are not as many targets as sources, or if a sentence is too
-            long.
-    """
-    scorer = SequenceScorer(checkpoint.task.target_dictionary)
-    padding = checkpoint.task.source_dictionary.pad()
-    weights: dict[int, list[list[float]]] = {}
-    for batch in checkpoint.batches(sources, targets, max_tokens=max_tokens):
-        scored = scorer.generate([checkpoint.model], batch)
-        rows = zip(batch["id"].tolist(), batch["net_input"]["src_tokens"], scored)
-        for number, source, (translation, *_) in rows:
-            if translation["attention"] is None:
-                raise ValueError(f"{checkpoint.path} has no attention, so it has no alignments")
-            weights[number] = without_padding(
-                translation["attention"],
-                ~padding_at_ends(source[None], padding)[0],
-                length=translation["tokens"].numel(),
-            )
-    return [
-        {"sentence": number, "source": tokens_of(source), "target": tokens_of(target), "weights": weights[number]}
-        for number, (source, target) in enumerate(zip(sources, targets, strict=True))
-    ]
-
-
-def without_padding(attention: Tensor, valid: Tensor, *, length: int) -> list[list[float]]:
-    """One sentence's weights, rounded.
-
-    Args:
-        attention: (T, S) from a padded batch.
-        valid: (S,) False on padding.
-        length: the target's length.
-    """
-    return attention[:length, valid].double().cpu().numpy().round(DIGITS).tolist()
-
-
-Shape = Sequence[int]
-
-
-@dataclass(frozen=True)
-class Operations:
-    """What was counted.
-
-    Attributes:
-        total: floating-point operations in matrix products and convolutions, two for each multiplication with its
-            addition; elementwise work is left out.
-        sentences: how many were scored, one at a time, so that nothing was counted on padding.
-        target_tokens: how many they have, ends of sentences included.
-    """
-
-    total: int
-    sentences: int
-    target_tokens: int
-
-    @property
-    def per_token(self) -> float:
-        """Operations per target token, including the encoder's share."""
-        return self.total / self.target_tokens
-
-
-def count_operations(checkpoint: Checkpoint, sources: Sequence[str], targets: Sequence[str]) -> Operations:
-    """Counts a forward pass over each pair, with the target given.
-
-    Args:
-        checkpoint: any fairseq encoder–decoder.
-        sources: space-separated tokens.
-        targets: the same, and as many.
-
-    Raises:
-        ValueError: if there is no pair, if there are not as many targets as sources, or if a sentence is too long.
-    """
-    if not sources:
-        raise ValueError("there are no sentences to count operations on")
-    total = tokens = 0
-    # oneDNN's fused LSTM would hide the products of fairseq's lstm, and the native kernels those of our models.
-    with torch.no_grad(), torch.backends.mkldnn.flags(enabled=False), using("packed"):
-        for source, target in zip(sources, targets, strict=True):
-            longest = max(map(len, (source.split(), target.split()))) + 1
-            for batch in checkpoint.batches([source], [target], max_tokens=longest):
-                with FlopCounterMode(display=False, custom_mapping=FORMULAS) as counter:
-                    output = checkpoint.model(**batch["net_input"])
-                    if getattr(checkpoint.model.decoder, "adaptive_softmax", None) is not None:
-                        # Then the scores of words are no part of the model's output.
-                        checkpoint.model.get_normalized_probs(output, log_probs=True)
-                total += counter.get_total_flops()
-                tokens += batch["ntokens"]
-    return Operations(total, len(sources), tokens)
-
-
-def matrix_product(_: Shape, left: Shape, right: Shape, *rest: Any, **keywords: Any) -> int:
-    """Counts ``sums.addmm_(left, right)``."""
-    return 2 * prod(left) * right[-1]
-
-
-def matrix_vector_product(matrix: Shape, vector: Shape, *rest: Any, **keywords: Any) -> int:
-    """Counts ``matrix @ vector``."""
-    return 2 * prod(matrix)
-
-
-def scaled_dot_product_attention(query: Shape, key: Shape, value: Shape, *rest: Any, **keywords: Any) -> int:
-    """Scores and their weighted sum; (B, heads, T, d), (B, heads, S, d), (B, heads, S, d')."""
-    return 2 * prod(query) * key[-2] + 2 * prod(query[:-1]) * prod(value[-2:])
-
-
-def time_first_convolution(inputs: Shape, weights: Shape, *rest: Any, out_shape: Shape, **keywords: Any) -> int:
-    """Counts fairseq's ``conv_tbc``; (S, B, C), (K, C, O), output (S', B, O)."""
-    return 2 * prod(out_shape) * prod(weights[:2])
-
-
-#: What torch's own counter misses.
-FORMULAS: dict[Any, Callable[..., int]] = {
-    torch.ops.aten.addmm_: matrix_product,
-    torch.ops.aten.mv: matrix_vector_product,
-    torch.ops.aten.conv_tbc: time_first_convolution,
-    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: scaled_dot_product_attention,
-}

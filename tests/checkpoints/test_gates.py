@@ -1,42 +1,23 @@
+"""Gates of batches, windows of both directions, and the attention that phrases get, against single sentences."""
+
 import json
 from itertools import combinations
 
 import pytest
 import torch
-from fairseq.models import MODEL_DATACLASS_REGISTRY
-from torch.utils.flop_counter import FlopCounterMode
 
 from recurrent_mt.evaluation.structure.gates import gates_of
 from recurrent_mt.kernels.dilated_grconv import count_levels, dilated_grconv
 from recurrent_mt.kernels.grconv import grconv
 from recurrent_mt.layers.grconv import DilatedGRConvEncoder, GRConvEncoder
-from recurrent_mt.layers.gru import GRUEncoder
-from recurrent_mt.layers.hourglass import UNetEncoder, VNetEncoder
 from tests.checkpoints.checkpoints import small_checkpoint
-from tests.commands import call
+from tests.checkpoints.test_alignments import SOURCES, TARGETS
 from tests.kernels.batches import random, within
 from tests.models.building import sources
-from user_dir.checkpoints.checkpoint import Checkpoint
-from user_dir.checkpoints.inspection import (
-    DIGITS,
-    FORMULAS,
-    batch_gates,
-    count_operations,
-    forced_alignments,
-    sentence_gates,
-)
-from user_dir.cli.inspection import write_json_lines
+from user_dir.checkpoints.gates import batch_gates, sentence_gates
+from user_dir.checkpoints.records import DIGITS, write_json_lines
 
 LENGTHS = [4, 1, 9, 2, 4, 6]
-SOURCES = ["s1 s2 s3 s4", "s5", "s0 never-seen", "s1 s2 s3 s4 s5 s6"]
-TARGETS = ["t1", "t2 t3 t4", "", "t5 never-seen"]
-#: Sizes of tests/models/building.py: words of each language with the four symbols, embeddings, states, readout.
-V, E, H, F, G, READOUT = 17, 6, 5, 8, 10, 7
-ENCODER = 3 * H * E + 2 * H * H + H * H
-DECODER = 3 * G * F + 2 * G * G + G * G + 2 * READOUT * (G + F) + V * READOUT
-#: The context enters gates, candidate and readout; without attention once a sentence, as for the first state.
-CONTEXT = 3 * G * H + 2 * READOUT * H
-FIRST = G * H
 
 
 @pytest.fixture
@@ -92,8 +73,8 @@ def windows_alone(embedding, layer, tokens):
     counts = [n - 2**level for level in range(count_levels([1] * n, layer.directions[0].height))]
     found = []
     for direction, part in zip(layer.directions, (leaves[0], leaves[1].flip(0))):
-        run = within("reference", dilated_grconv)
-        gates = run(part, direction.weights(), batch_sizes=[1] * n, height=direction.height).gates
+        arguments = {"height": direction.height}
+        gates = within("reference", dilated_grconv)(part, direction.weights(), batch_sizes=[1] * n, **arguments).gates
         found.append([level.tolist() for level in gates.split(counts)] if counts else [])
     # The other way round, left and right change places.
     forward, backward = found
@@ -192,34 +173,6 @@ def test_json_lines_are_written_whole_or_not_at_all(tmp_path):
     assert not (tmp_path / "other.jsonl").exists()
 
 
-def attention_alone(checkpoint, source, target):
-    """The attention of one sentence pair, by the model itself."""
-    source_ids, target_ids = (
-        dictionary.encode_line(text, add_if_not_exist=False).long()
-        for dictionary, text in (
-            (checkpoint.task.source_dictionary, source),
-            (checkpoint.task.target_dictionary, target),
-        )
-    )
-    previous = target_ids.roll(1)
-    with torch.no_grad():
-        _, extra = checkpoint.model(source_ids[None], torch.tensor([source_ids.numel()]), previous[None])
-    return extra["attn"][0][0]
-
-
-@pytest.mark.parametrize("architecture", ["gru_encoder", "grconv_encoder"])
-def test_weights_of_a_batch_are_those_of_each_pair_alone(tmp_path, architecture):
-    checkpoint = small_checkpoint(tmp_path, architecture, decoder_attention="additive")
-    found = forced_alignments(checkpoint, SOURCES, TARGETS)
-    assert [record["sentence"] for record in found] == [0, 1, 2, 3]
-    for record, source, target in zip(found, SOURCES, TARGETS):
-        assert record["source"] == [*source.split(), "</s>"]
-        assert record["target"] == [*target.split(), "</s>"]
-        weights = torch.tensor(record["weights"])
-        assert weights.shape == (len(record["target"]), len(record["source"]))
-        torch.testing.assert_close(weights, attention_alone(checkpoint, source, target), rtol=0, atol=2e-5)
-
-
 def attentions_alone(checkpoint, source, target):
     """The attention of one sentence pair over tokens, and over leaves and phrases."""
     model, task = checkpoint.model, checkpoint.task
@@ -260,96 +213,3 @@ def test_attention_over_some_phrases_makes_no_tree(tmp_path):
     checkpoint = small_checkpoint(tmp_path, "grconv_encoder", decoder_attention="additive")
     with pytest.raises(ValueError, match="has no attention over phrases: train with --grconv-annotations pyramid"):
         sentence_gates(checkpoint, SOURCES, TARGETS)
-
-
-def test_a_model_without_attention_has_no_alignments(tmp_path):
-    checkpoint = small_checkpoint(tmp_path, "gru_encoder", decoder_attention="none")
-    with pytest.raises(ValueError, match="has no attention"):
-        forced_alignments(checkpoint, SOURCES, TARGETS)
-
-
-def test_alignments_need_as_many_targets_as_sources(tmp_path):
-    checkpoint = small_checkpoint(tmp_path, "gru_encoder", decoder_attention="additive")
-    with pytest.raises(ValueError, match="4 source sentences, but 3 target sentences"):
-        forced_alignments(checkpoint, SOURCES, TARGETS[:3])
-
-
-def test_a_file_that_alignments_need_and_that_is_missing_is_named(tmp_path):
-    with pytest.raises(ValueError, match=r"there is no checkpoint nowhere\.pt"):
-        Checkpoint("nowhere.pt", tmp_path)
-    (tmp_path / "checkpoint.pt").touch()
-    with pytest.raises(ValueError, match="there is no folder nowhere: it must hold the dictionaries"):
-        Checkpoint(tmp_path / "checkpoint.pt", "nowhere")
-
-
-@pytest.mark.parametrize(("source", "target"), [(1, 1), (4, 2), (3, 6)])
-def test_operations_of_a_fixed_vector_are_those_counted_by_hand(tmp_path, source, target):
-    checkpoint = small_checkpoint(tmp_path, "gru_encoder", decoder_attention="none")
-    counted = count_operations(checkpoint, ["s0 " * source], ["t1 " * target])
-    assert counted.target_tokens == target + 1
-    expected = (source + 1) * ENCODER + (target + 1) * DECODER + CONTEXT + FIRST
-    assert counted.total == 2 * expected
-    assert counted.per_token == 2 * expected / (target + 1)
-
-
-def test_operations_of_additive_attention_are_those_counted_by_hand(tmp_path):
-    checkpoint = small_checkpoint(tmp_path, "gru_encoder", decoder_attention="additive")
-    counted = count_operations(checkpoint, ["s0 s1 s2"], ["t1 t2"])
-    s, t, a = 4, 3, G
-    keys, query, scores, weighted_sum = s * H * a, t * G * a, t * s * a, t * s * H
-    expected = s * ENCODER + t * (DECODER + CONTEXT) + FIRST + keys + query + scores + weighted_sum
-    assert counted.total == 2 * expected
-
-
-def test_operations_of_a_corpus_are_the_sum_of_its_pairs(tmp_path):
-    checkpoint = small_checkpoint(tmp_path, "grconv_encoder")
-    sources, targets = ["s0", "s1 s2 s3 s4 s5"], ["t0 t1 t2 t3", "t0"]
-    both = count_operations(checkpoint, sources, targets)
-    alone = [count_operations(checkpoint, [source], [target]) for source, target in zip(sources, targets)]
-    assert both.total == sum(one.total for one in alone)
-    assert (both.sentences, both.target_tokens) == (2, 7)
-
-
-def test_products_inside_a_fused_lstm_are_counted():
-    lstm, rows = torch.nn.LSTM(E, H, batch_first=True), torch.zeros(1, 3, E)
-    counter = FlopCounterMode(display=False, custom_mapping=FORMULAS)
-    with torch.no_grad(), torch.backends.mkldnn.flags(enabled=False), counter:
-        lstm(rows)
-    assert counter.get_total_flops() == 2 * 3 * 4 * H * (E + H)
-
-
-def test_attention_of_several_heads_is_counted():
-    query, key, value = torch.zeros(1, 2, 3, 8), torch.zeros(1, 2, 5, 8), torch.zeros(1, 2, 5, 8)
-    with torch.no_grad(), FlopCounterMode(display=False, custom_mapping=FORMULAS) as counter:
-        torch.nn.functional.scaled_dot_product_attention(query, key, value)
-    assert counter.get_total_flops() == 2 * (2 * 3 * 5 * 8) * 2
-
-
-def test_convolutions_of_fairseqs_fconv_are_counted():
-    rows, weights, bias = torch.zeros(7, 1, 4), torch.zeros(3, 4, 10), torch.zeros(10)
-    with torch.no_grad(), FlopCounterMode(display=False, custom_mapping=FORMULAS) as counter:
-        torch.conv_tbc(rows, weights, bias, 1)
-    assert counter.get_total_flops() == 2 * 7 * 3 * 4 * 10
-
-
-def test_operations_of_no_pairs_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="there are no sentences"):
-        count_operations(small_checkpoint(tmp_path, "gru_encoder"), [], [])
-
-
-def test_a_missing_checkpoint_is_named(tmp_path):
-    result = call("count-operations", "--checkpoint", tmp_path / "no.pt", "--data", tmp_path)
-    assert result.returncode == 1 and "error: there is no checkpoint" in result.stderr
-
-
-@pytest.mark.parametrize(("network", "encoder"), [("unet", UNetEncoder), ("vnet", VNetEncoder)])
-def test_the_help_says_what_a_word_costs_an_hourglass_in_gru_layers(network, encoder):
-    embedded, padding = torch.zeros(1, 64, 16), torch.zeros(1, 64, dtype=torch.bool)
-    counts = []
-    for layer in (encoder(16, 16), GRUEncoder(16, 16)):
-        with torch.no_grad(), FlopCounterMode(display=False, custom_mapping=FORMULAS) as counter:
-            within("packed", layer)(embedded, padding)
-        counts.append(counter.get_total_flops())
-    config = MODEL_DATACLASS_REGISTRY[f"{network}_encoder"]
-    text = config.__dataclass_fields__[f"{network}_depth"].metadata["help"]
-    assert f"a word costs {round(counts[0] / counts[1])} times what it costs a GRU" in text

@@ -1,0 +1,90 @@
+"""The attention of models that are forced to produce given translations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fairseq.sequence_scorer import SequenceScorer
+from torch import Tensor
+
+from recurrent_mt.kernels.packing import padding_at_ends
+from recurrent_mt.text_files import read_sentences
+
+from .checkpoint import Checkpoint, tokens_of
+from .records import DIGITS, write_json_lines
+
+
+def write_alignments(path: Path, checkpoint: Path, data: Path, source: Path, target: Path, *, max_tokens: int) -> None:
+    """Writes the alignments of given translations, one sentence per line.
+
+    Args:
+        path: the file to write.
+        checkpoint: of a model with attention.
+        data: the folder with the dictionaries.
+        source: the sentences, as tokens.
+        target: their translations.
+        max_tokens: the most tokens in a batch, on either side.
+
+    Raises:
+        OSError: if a file cannot be read or written.
+        ValueError: if the files and the model do not fit together.
+    """
+    sides = [read_sentences(file) for file in (source, target)]
+    write_json_lines(path, forced_alignments(Checkpoint(checkpoint, data), *sides, max_tokens=max_tokens))
+
+
+def forced_alignments(
+    checkpoint: Checkpoint, sources: Sequence[str], targets: Sequence[str], *, max_tokens: int = 4000
+) -> list[dict[str, Any]]:
+    """The attention of a model that is forced to produce the given translations, in sentence order.
+
+    ``fairseq-generate --print-alignment soft`` prints the alignments of the model's own translations. For given
+    translations, fairseq 0.12.2 has ``--score-reference``, but that prints hard links only: with ``--print-alignment
+    soft`` it fails with a TypeError. Its scorer does compute the weights, so we use the scorer here.
+
+    Args:
+        checkpoint: an encoder–decoder with attention.
+        sources: space-separated tokens.
+        targets: the same, and as many.
+        max_tokens: the most tokens in a batch, on either side.
+
+    Returns:
+        For each sentence ``{"sentence": number from 0, "source": tokens, "target": tokens, "weights": (T, S)}``, both
+        sides with ``</s>``; row t holds what the model attends to when it produces target token t, and sums to 1 up to
+        rounding to five decimals.
+
+    Raises:
+        ValueError: if the model has no attention, if there are not as many targets as sources, or if a sentence is too
+            long.
+    """
+    scorer = SequenceScorer(checkpoint.task.target_dictionary)
+    padding = checkpoint.task.source_dictionary.pad()
+    weights: dict[int, list[list[float]]] = {}
+    for batch in checkpoint.batches(sources, targets, max_tokens=max_tokens):
+        scored = scorer.generate([checkpoint.model], batch)
+        rows = zip(batch["id"].tolist(), batch["net_input"]["src_tokens"], scored)
+        for number, source, (translation, *_) in rows:
+            if translation["attention"] is None:
+                raise ValueError(f"{checkpoint.path} has no attention, so it has no alignments")
+            weights[number] = without_padding(
+                translation["attention"],
+                ~padding_at_ends(source[None], padding)[0],
+                length=translation["tokens"].numel(),
+            )
+    return [
+        {"sentence": number, "source": tokens_of(source), "target": tokens_of(target), "weights": weights[number]}
+        for number, (source, target) in enumerate(zip(sources, targets, strict=True))
+    ]
+
+
+def without_padding(attention: Tensor, valid: Tensor, *, length: int) -> list[list[float]]:
+    """One sentence's weights, rounded.
+
+    Args:
+        attention: (T, S) from a padded batch.
+        valid: (S,) False on padding.
+        length: the target's length.
+    """
+    return attention[:length, valid].double().cpu().numpy().round(DIGITS).tolist()

@@ -1,0 +1,101 @@
+"""The mean of several trained models."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from omegaconf import OmegaConf
+from torch import Tensor
+
+from fairseq_compat.changed_models import changed_options, model_options
+
+from .checkpoint import change_parameters, read_checkpoint, write_model
+
+#: The least cosine of the parameters of two models of one training. Two trainings from other random numbers stayed
+#: below 0.03, with seven kinds of models; two checkpoints of one training are close to 1.
+RELATED = 0.1
+
+
+def average_checkpoints(paths: Sequence[Path], out: Path, *, ema: bool = False) -> None:
+    """Writes the mean of the models, with the options of the last (Junczys-Dowmunt et al. 2016, section 2.3).
+
+    Works with any fairseq model.
+
+    Args:
+        paths: checkpoints of models of the same shapes.
+        out: the file to write, without an optimizer's state.
+        ema: average what fairseq's ``--store-ema`` has kept, the exponential moving averages, instead of the models.
+
+    Raises:
+        ValueError: if a file is missing or no checkpoint, if the models differ in their parameters, languages, or
+            options that change what they compute, if they come from separate trainings, or if one has no moving
+            average though it is asked for.
+    """
+    sums: dict[str, Tensor] = {}
+    first: Any = None
+    pair = ""
+    for path in paths:
+        state = read_checkpoint(path)
+        if first is None:
+            first, pair = model_options(state), language_pair(state)
+        changes = changed_options(first, model_options(state))
+        # With one dictionary for both languages, their shapes are the same.
+        if pair and (own := language_pair(state)) and own != pair:
+            changes = [f"{pair} → {own}", *changes]
+        if changes:
+            raise ValueError(f"{paths[0]} and {path} hold different models: {', '.join(changes)}")
+        parameters = state["model"]
+        if ema:
+            if "ema" not in state["extra_state"]:
+                raise ValueError(f"{path} has no moving average: it was trained without --store-ema")
+            # In 16 bits, "ema" is a rounded copy.
+            parameters = state["extra_state"].get("ema_fp32_params", state["extra_state"]["ema"])
+        if sums:
+            check_related(sums, parameters, f"{path} and {paths[0]}")
+        for name, value in parameters.items():
+            sums[name] = value.double() if name not in sums else sums[name] + value.double()
+    means = change_parameters(parameters, lambda name, value: mean(sums[name], len(paths), like=value))
+    config = state["cfg"]
+    if OmegaConf.is_config(config):
+        config = OmegaConf.to_container(config, resolve=True, enum_to_str=True)
+    write_model(out, config, means, state=state)
+
+
+def check_related(sums: Mapping[str, Tensor], parameters: Mapping[str, Tensor], files: str) -> None:
+    """Raises ValueError, naming the files, if parameters have another shape, or come from another training."""
+    shapes, others = ({name: value.shape for name, value in model.items()} for model in (sums, parameters))
+    if shapes != others:
+        raise ValueError(f"{files} hold different models: their parameters differ in name or shape")
+    if (likeness := cosine(sums, parameters)) < RELATED:
+        raise ValueError(
+            f"{files} come from separate trainings, whose mean is no model: the cosine of their parameters is "
+            f"{likeness:.2f}. Give both to --path, joined by a colon, as an ensemble"
+        )
+
+
+def cosine(sums: Mapping[str, Tensor], parameters: Mapping[str, Tensor]) -> float:
+    """The cosine of two models' parameters, each without its mean: the ones of layer norms would make all alike."""
+    products = torch.zeros(3, dtype=torch.float64)
+    for name, value in parameters.items():
+        if value.is_floating_point():
+            first, second = (each.double() - each.double().mean() for each in (sums[name], value))
+            products += torch.stack([(first * second).sum(), first.square().sum(), second.square().sum()])
+    return float(products[0] / products[1:].prod().sqrt())
+
+
+def language_pair(state: Mapping[str, Any]) -> str:
+    """The languages that a model was trained for; empty where its checkpoint does not say them."""
+    task: Any = (state.get("cfg") or {}).get("task") or state.get("args") or {}
+    # Earlier versions of fairseq kept what was given on the command line.
+    task = vars(task) if isinstance(task, Namespace) else task
+    source, target = task.get("source_lang"), task.get("target_lang")
+    return f"{source}-{target}" if source and target else ""
+
+
+def mean(total: Tensor, count: int, *, like: Tensor) -> Tensor:
+    """A sum as a mean in a parameter's own format; whole numbers, such as counters, are rounded down."""
+    return (total / count if like.is_floating_point() else torch.floor(total / count)).to(like.dtype)

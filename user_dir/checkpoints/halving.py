@@ -1,0 +1,71 @@
+"""Trained models in half precision, to hand on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from omegaconf import OmegaConf
+from torch import Tensor
+
+from .checkpoint import change_parameters, read_checkpoint, write_model
+
+
+class ModelFacts(NamedTuple):
+    """What a checkpoint says of its model.
+
+    Attributes:
+        architecture: fairseq's name of it.
+        parameters: how many, shared ones counted once.
+        updates: of its training.
+        epochs: begun.
+    """
+
+    architecture: str
+    parameters: int
+    updates: int
+    epochs: int
+
+
+def write_half_precision(checkpoint: Path, path: Path) -> ModelFacts:
+    """Writes the model of a checkpoint with parameters of 16 bits; whoever loads it computes in 32.
+
+    Left out are the optimizer's state, what was measured, and all names of files and folders. Products are those of
+    single precision again, whatever the training had.
+
+    Raises:
+        ValueError: if the checkpoint cannot be read, or a number is too large for 16 bits.
+    """
+    state = read_checkpoint(checkpoint)
+    halved = halve(state["model"])
+    for name, parameter in halved.items():
+        if not torch.isfinite(parameter).all():
+            raise ValueError(f"{checkpoint}: {name} has numbers that half precision cannot hold")
+    config: Any = OmegaConf.to_container(OmegaConf.create(state["cfg"]), resolve=True, enum_to_str=True)
+    config = forget_places(config)
+    if "autocast" in config["model"]:
+        config["model"]["autocast"] = "none"
+    write_model(path, config, halved, state={"args": None, "task_state": {}})
+    extra, history = state.get("extra_state") or {}, state.get("optimizer_history") or [{}]
+    different = {parameter.data_ptr(): parameter.numel() for parameter in halved.values()}
+    return ModelFacts(
+        str(config["model"]["_name"]),
+        sum(different.values()),
+        int(history[-1].get("num_updates", 0)),
+        int((extra.get("train_iterator") or {}).get("epoch", 0)),
+    )
+
+
+def halve(parameters: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The parameters in half precision; whole numbers stay."""
+    return change_parameters(parameters, lambda name, value: value.half() if value.is_floating_point() else value)
+
+
+def forget_places(options: Any) -> Any:
+    """Options without the values that name a place on this machine."""
+    if isinstance(options, dict):
+        return {name: forget_places(value) for name, value in options.items()}
+    if isinstance(options, list):
+        return [forget_places(value) for value in options]
+    return "" if isinstance(options, str) and any(Path(part).is_absolute() for part in options.split(":")) else options
