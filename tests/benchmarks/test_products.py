@@ -10,18 +10,11 @@ from benchmarks.measurement import products_of
 from benchmarks.products import Product, operations, record, replay
 from benchmarks.tables import label
 from user_dir.checkpoints.operations import FORMULAS
-from user_dir.models import products
 
 #: torch's counter cannot follow gradients of leaves, as of a layer's inputs; these cases have the same layers.
 COUNTABLE = [
     (FAMILIES[name], shape) for name in ("encoder", "training_step", "translation") for shape in FAMILIES[name].quick
 ]
-
-
-@pytest.fixture(autouse=True)
-def no_products_to_time(monkeypatch):
-    """Once in a process, a model in training times products of its own, for a hint at bfloat16."""
-    monkeypatch.setattr(products, "suggest_if_fast", lambda number: None)
 
 
 def counted(function):
