@@ -89,7 +89,9 @@ def _synchronize(device: str) -> None:
 def products_of(family: Family, shape: Shape, setting: Setting) -> Products:
     """What a case multiplies, recorded where PyTorch does all of it."""
     with using("packed"):
-        return record(family.case(setting.recording, **shape).run)
+        run = family.case(setting.recording, **shape).run
+        run()  # the first update of a process may try products of its own
+        return record(run)
 
 
 def measure(family: Family, shape: Shape, setting: Setting, *, with_memory: bool) -> dict[str, Any]:
