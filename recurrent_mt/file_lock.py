@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import fcntl
+import os
+from collections.abc import Callable
+from pathlib import Path
 
 
 def lock_file(file: int) -> bool:
@@ -19,3 +22,21 @@ def lock_file(file: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def open_locked(path: Path, open_path: Callable[[], int]) -> int | None:
+    """Opens and locks what has a path, a file or a folder; None if another process holds it.
+
+    Args:
+        path: that other processes may rename or remove.
+        open_path: opens it, and makes it if it is not there.
+    """
+    while True:
+        file = open_path()
+        if not lock_file(file):
+            os.close(file)
+            return None
+        # Another may have removed or renamed it before the lock was there.
+        if path.exists() and os.path.samestat(os.fstat(file), path.stat()):
+            return file
+        os.close(file)

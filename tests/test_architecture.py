@@ -30,7 +30,7 @@ ALLOWED = {
         "ordered_map.py": set(),
         "text_files.py": set(),
         "file_lock.py": set(),
-        "resumable_file.py": {"recurrent_mt.text_files"},
+        "resumable_file.py": {"recurrent_mt.file_lock", "recurrent_mt.text_files"},
         "languages.py": {"langcodes"},
         "subwords.py": {"sentencepiece", "subword_nmt"},
         "text_form.py": {

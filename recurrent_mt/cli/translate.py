@@ -29,7 +29,6 @@ from typing import NamedTuple
 
 from ..arguments import positive
 from ..evaluation.generate_log import read_generate_log
-from ..experiments.corpora import checksum
 from ..languages import normalize
 from ..ordered_map import ordered_map, processors
 from ..plugin_finder import find_plugin
@@ -38,6 +37,7 @@ from ..search_process import LOG_END, SearchError, SearchProcess
 from ..text_files import (
     FileError,
     check_output_files,
+    checksum,
     dictionary_folder,
     read_lines,
     read_standard_input,
