@@ -17,8 +17,9 @@ from html import unescape
 from os import PathLike
 from pathlib import Path
 
+from .characters import lowercase, normalize
 from .data.words import make_known_word_splitter, make_tokenizer, require_splittable
-from .languages import base_language, is_chinese, lowercase, normalize
+from .languages import base_language, is_chinese
 from .subwords import CONTINUES, find_piece, load_bpe, load_sentencepiece, merge_pieces, word_numbers
 from .text_files import FileError, dictionary_folder, read_dictionary, read_lines
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from recurrent_mt.languages import base_language, has_spaces, is_chinese, lowercase, three_letter_code
+from recurrent_mt.characters import lowercase
+from recurrent_mt.languages import base_language, has_spaces, is_chinese, three_letter_code
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,8 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from ..arguments import positive
+from ..characters import normalize
 from ..evaluation.generate_log import read_generate_log
-from ..languages import normalize
 from ..ordered_map import ordered_map, processors
 from ..plugin_finder import find_plugin
 from ..resumable_file import ResumableFile, working_files

@@ -18,17 +18,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-from ..languages import (
-    CHINESE,
-    HAN,
-    JOINERS,
-    base_language,
-    has_spaces,
-    is_chinese,
-    join_chinese,
-    normalize,
-    read_language,
-)
+from ..characters import CHINESE, HAN, JOINERS, join_chinese, normalize
+from ..languages import base_language, has_spaces, is_chinese, read_language
 
 # How many Han characters (and runs of anything else) Chinese has for one English word.
 _CHARACTERS_A_WORD = 1.6

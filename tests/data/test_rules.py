@@ -6,6 +6,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from recurrent_mt.characters import normalize
 from recurrent_mt.data import rules
 from recurrent_mt.data.rules import (
     CORPUS_RULES,
@@ -19,7 +20,6 @@ from recurrent_mt.data.rules import (
     pair_rules,
     require_known,
 )
-from recurrent_mt.languages import normalize
 from tests.data.tools import SHARED
 
 HELD_OUT = (frozenset({"je suis là."}), frozenset({"we are here."}))

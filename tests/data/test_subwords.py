@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import sentencepiece
 
+from recurrent_mt.characters import normalize
 from recurrent_mt.cli.sentencepiece import sample_lines
-from recurrent_mt.languages import normalize
 from tests.commands import call, command_line
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"

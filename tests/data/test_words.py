@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from recurrent_mt.characters import normalize
 from recurrent_mt.data.rules import is_other_language, require_known
 from recurrent_mt.data.words import (
     count_words,
@@ -18,7 +19,6 @@ from recurrent_mt.data.words import (
     make_known_word_splitter,
     make_tokenizer,
 )
-from recurrent_mt.languages import normalize
 from recurrent_mt.text_form import TextForm
 from tests.commands import call, command_line
 
