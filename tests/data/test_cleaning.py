@@ -15,7 +15,7 @@ import pytest
 
 from recurrent_mt.data.cleaning import Cleaning
 from tests.commands import last_of_each
-from tests.data.tools import ROOT, SHARED, command, read_lines, run, write_lines
+from tests.data.tools import SHARED, command, read_lines, run, write_lines
 from tests.waiting import wait_until
 
 LANGUAGES = ("--source-lang", "fr", "--target-lang", "en")
@@ -280,16 +280,6 @@ def test_killed_in_the_middle(tmp_path, written):
     clean(out, [source], [target], "--jobs", 2)
     assert len(read_lines(out.with_name("clean.fr"))) == 20_000
     assert not out.with_name(".clean.partial").exists()
-
-
-def test_needs_neither_torch_nor_fairseq(tmp_path):
-    for name in ("torch", "fairseq"):
-        (tmp_path / f"{name}.py").write_text("raise ImportError('not wanted here')")
-    source, target = write_pairs(tmp_path, "text", [("Bonjour le monde", "Hello world")])
-    files = ("--source", source, "--target", target, *LANGUAGES, "--out", tmp_path / "c", "--report", tmp_path / "c.md")
-    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
-    subprocess.run(command("clean", *files), check=True, env=environment, capture_output=True, cwd=ROOT)
-    assert read_lines(tmp_path / "c.en") == ["Hello world"]
 
 
 @pytest.mark.parametrize(

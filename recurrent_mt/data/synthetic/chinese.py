@@ -94,8 +94,10 @@ class Chinese(Realizer):
         if clause.manner:
             children.append(Tree("AdvP", [Leaf("ADV", clause.manner.zh, (clause, "manner")), Leaf("PART", "地")]))
         if action.passive:
-            by = Leaf("ADP", "被", (clause, "passive"), (action, "by"))
-            children.append(Tree("PP", [by, *([self.nominal(action.agent)] if action.agent else [])]))
+            passive = Tree("PP", [Leaf("ADP", "被", (clause, "passive"), (action, "by"))])
+            if action.agent:
+                passive.children.append(self.nominal(action.agent))
+            children.append(passive)
         return Tree("VP", [*children, *self._governed(clause, action)])
 
     def _governed(self, clause: Clause, action: Action) -> list[Node]:
@@ -221,8 +223,10 @@ def _auxiliaries(clause: Clause, negation: str) -> list[Leaf]:
     if clause.tense.endswith("progressive"):
         # where 在 of a place follows, it serves for both
         place_follows = clause.location is not None and clause.companion is None
+        if clause.negated and place_follows:
+            return [Leaf("PART", "没", negative)]
         if clause.negated:
-            return [Leaf("PART", "没", negative), *([] if place_follows else [Leaf("AUX", "在", tense)])]
+            return [Leaf("PART", "没", negative), Leaf("AUX", "在", tense)]
         return [Leaf("AUX", "正" if place_follows else "正在", tense)]
     return [Leaf("PART", negation, negative)] if clause.negated else []
 
@@ -259,4 +263,4 @@ def _numeral(number: int) -> str:
 
 def _pronoun_form(nominal: Nominal) -> str:
     third = ("他" if nominal.gender == "m" else "她") if nominal.human else "它"
-    return _PRONOUNS.get(nominal.person, third) + "们" * nominal.plural
+    return _PRONOUNS.get(nominal.person, third) + ("们" if nominal.plural else "")

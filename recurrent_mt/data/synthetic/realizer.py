@@ -176,10 +176,11 @@ class Realizer(ABC):
     def time(self, clause: Clause) -> Tree:
         if isinstance(clause.time, int):
             return self.year(Leaf("NUM", str(clause.time), (clause, "year")), (clause, "in"))
-        words = [
-            Leaf(label, word, *((clause, "time" + key) for key in keys)) for word, label, keys in self.word(clause.time)
-        ]
-        return Tree("NP", list(words))
+        words: list[Node] = []
+        for word in self.word(clause.time):
+            token, label, *keys = word.split("/")
+            words.append(Leaf(label, token, *((clause, "time" + key) for key in keys)))
+        return Tree("NP", words)
 
     def year(self, year: Leaf, anchor: Anchor) -> Tree:
         """Returns a year as a time expression."""

@@ -6,9 +6,8 @@ from itertools import pairwise
 import pytest
 
 from recurrent_mt.data.synthetic import Leaf, Tree
-from recurrent_mt.data.synthetic.english import comparative, gerund, regular_participle, third_person
-from recurrent_mt.data.synthetic.french import adjective_form, conjugation, participle_form, regular_plural
-from recurrent_mt.data.synthetic.lexicon import lexicon
+from recurrent_mt.data.synthetic.french import participle_form
+from recurrent_mt.data.synthetic.lexicon import conjugations, lexicon
 
 ANY = {(gender, plural) for gender in "mf" for plural in (False, True)}
 FRENCH_DETERMINERS = {
@@ -37,8 +36,10 @@ def forms_of_french():
         forms[noun.fr].add((noun.gender, False))
         forms[noun.fr_plural].add((noun.gender, True))
     for adjective in lexicon().adjectives:
-        for gender, plural in ANY:
-            forms[adjective_form(adjective, gender, plural)].add((gender, plural))
+        forms[adjective.fr].add(("m", False))
+        forms[adjective.plural].add(("m", True))
+        forms[adjective.feminine].add(("f", False))
+        forms[adjective.feminine + "s"].add(("f", True))
         if adjective.liaison:
             forms[adjective.liaison].add(("m", False))
     return forms
@@ -184,28 +185,12 @@ def test_words_with_two_translations_are_told_apart_by_the_sentence(corpora):
     assert {"he", "it"} <= translations["il"]
 
 
-@pytest.mark.parametrize(
-    ("infinitive", "tense", "person", "plural", "form"),
-    [
-        ("manger", "present", 1, True, "mangeons"), ("manger", "imperfect", 3, False, "mangeait"),
-        ("manger", "imperfect", 1, True, "mangions"), ("commencer", "present", 1, True, "commençons"),
-        ("annoncer", "imperfect", 2, True, "annonciez"), ("préférer", "present", 3, True, "préfèrent"),
-        ("préférer", "future", 3, False, "préférera"), ("appeler", "present", 2, False, "appelles"),
-        ("acheter", "future", 1, False, "achèterai"), ("jeter", "present", 3, False, "jette"),
-        ("nettoyer", "present", 3, False, "nettoie"), ("finir", "present", 3, True, "finissent"),
-        ("finir", "imperfect", 3, True, "finissaient"), ("vendre", "future", 1, True, "vendrons"),
-        ("être", "imperfect", 3, False, "était"), ("aller", "future", 2, True, "irez"),
-        ("voir", "imperfect", 1, True, "voyions"), ("envoyer", "future", 3, False, "enverra"),
-        ("étudier", "imperfect", 1, True, "étudiions"), ("boire", "present", 3, True, "boivent"),
-    ],
-)  # fmt: skip
-def test_french_conjugation(infinitive, tense, person, plural, form):
-    assert conjugation(infinitive).form(tense, person, plural) == form
-
-
-def test_a_verb_that_cannot_be_conjugated_is_named():
-    with pytest.raises(ValueError, match="cannot conjugate 'bidule'"):
-        conjugation("bidule")
+def test_every_french_verb_has_its_forms():
+    forms = conjugations()
+    assert {verb.fr for verb in lexicon().verbs} | {"être", "avoir"} == set(forms)
+    assert all(len(verb.present) == len(verb.imperfect) == len(verb.future) == 6 for verb in forms.values())
+    assert forms["manger"].form("imperfect", 3, False) == "mangeait"
+    assert forms["appeler"].form("present", 1, True) == "appelons"
 
 
 @pytest.mark.parametrize(
@@ -219,32 +204,3 @@ def test_a_verb_that_cannot_be_conjugated_is_named():
 )
 def test_french_participles(participle, gender, plural, form):
     assert participle_form(participle, gender, plural) == form
-
-
-def test_french_plurals_and_feminines():
-    plurals = {"cheval": "chevaux", "gâteau": "gâteaux", "souris": "souris", "clé": "clés"}
-    assert {word: regular_plural(word) for word in plurals} == plurals
-    feminine = {adjective.fr: adjective_form(adjective, "f", True) for adjective in lexicon().adjectives}
-    expected = {
-        "beau": "belles", "heureux": "heureuses", "blanc": "blanches", "cher": "chères", "bon": "bonnes",
-        "gros": "grosses", "créatif": "créatives", "italien": "italiennes", "grand": "grandes",
-    }  # fmt: skip
-    assert {word: feminine[word] for word in expected} == expected
-
-
-def test_english_inflection():
-    assert [gerund(verb) for verb in ("run", "lie", "write", "see", "visit")] == [
-        "running", "lying", "writing", "seeing", "visiting",
-    ]  # fmt: skip
-    assert [regular_participle(verb) for verb in ("cry", "love", "visit", "play", "wrap", "free")] == [
-        "cried", "loved", "visited", "played", "wrapped", "freed",
-    ]  # fmt: skip
-    assert [third_person(verb) for verb in ("go", "watch", "cry", "have")] == [
-        "goes",
-        "watches",
-        "cries",
-        "has",
-    ]
-    assert [comparative(word, None) for word in ("big", "happy", "white", "famous")] == [
-        ("bigger",), ("happier",), ("whiter",), ("more", "famous"),
-    ]  # fmt: skip

@@ -147,11 +147,6 @@ def test_wrong_arguments_are_named(arguments, message):
         generate(**{"pair": "fr-en", "sizes": {"train": 1}, **arguments})
 
 
-def test_an_unknown_language_is_named():
-    with pytest.raises(ValueError, match="unknown language 'de'"):
-        detokenize(["ja"], "de")
-
-
 def test_more_sentences_than_can_be_made(monkeypatch):
     monkeypatch.setattr("recurrent_mt.data.synthetic._PATIENCE", 20)
     with pytest.raises(RuntimeError, match=r"train: no new sentence pair of 3 to 3 words after \d+ of 100000"):
