@@ -308,11 +308,9 @@ class TextForm:
     def search_flags(self, plugin: str | PathLike[str]) -> list[str]:
         """fairseq-generate and fairseq-interactive: the task, the languages, and the limits of every search."""
         limits = [word for key, value in LENGTH_LIMITS.items() for word in (f"--{key.replace('_', '-')}", str(value))]
-        return [
-            *("--user-dir", str(plugin), "--task", "native_translation"),
-            *("--source-lang", self.source, "--target-lang", self.target),
-            *(*limits, "--max-tokens", "4000", "--num-workers", "0", "--no-progress-bar"),
-        ]
+        task = ["--user-dir", str(plugin), "--task", "native_translation"]
+        languages = ["--source-lang", self.source, "--target-lang", self.target]
+        return [*task, *languages, *limits, "--max-tokens", "4000", "--num-workers", "0", "--no-progress-bar"]
 
     @property
     def merge_flags(self) -> list[str]:

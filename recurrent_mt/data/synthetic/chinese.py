@@ -123,9 +123,6 @@ class Chinese(Realizer):
             children.append(Tree("SBAR", [self.clause(action.complement)]))
         return children
 
-    def elides(self, token: str, following: str) -> bool:
-        return False
-
     def pronoun(self, nominal: Nominal, context: str) -> Leaf:
         """Returns the pronoun for a nominal, the same in every case."""
         return Leaf("PRON", _pronoun_form(nominal), (nominal, "head"))

@@ -44,7 +44,6 @@ _FRAMES = {  # by the words left for the predicate
     8: Weighted([("transitive",), ("oblique",), ("ditransitive",), ("clausal",), ("dative",)], [46, 11, 13, 26, 4]),
 }
 _LIVING = ("person", "animal")
-_PAST_YEARS, _FUTURE_YEARS = (1850, 2020), (2035, 2090)
 _DETERMINERS = Weighted(
     ["definite", "indefinite", "demonstrative", "possessive", "each", "several", "few", "many", "numeral"],
     [48, 20, 7, 8, 2, 3, 3, 3, 6],
@@ -313,7 +312,7 @@ class Composer:
         if clause.frequency or (clause.tense == "past" and clause.stative and clause.negated):
             return
         if clause.tense in ("past", "future") and rng.happens(0.22):
-            clause.time = rng.integer(*(_PAST_YEARS if clause.tense == "past" else _FUTURE_YEARS))
+            clause.time = rng.integer(1850, 2020) if clause.tense == "past" else rng.integer(2035, 2090)
         else:
             sampler = sample_times(clause.tense)
             clause.time = sampler.draw(rng) if sampler else None

@@ -97,7 +97,8 @@ class English(Realizer):
             # *bigger* says both; of *more difficult* each word says one
             anchors = (head,) if adverbs else (head, more)
             than = Tree("PP", [Leaf("SCONJ", "than", (quality, "than")), self.nominal(quality.standard)])
-            phrase.children = [*(Leaf("ADV", adverb, more) for adverb in adverbs), Leaf("ADJ", word, *anchors), than]
+            leaves = [Leaf("ADV", adverb, more) for adverb in adverbs]
+            phrase.children = [*leaves, Leaf("ADJ", word, *anchors), than]
         return phrase
 
     def _governed(self, clause: Clause, action: Action) -> list[Node]:
@@ -223,7 +224,8 @@ def _modal_group(clause: Clause, tense: str) -> tuple[list[Leaf], list[Leaf]]:
         finite = Leaf("VERB", "had" if words else want, modal, told)
         return [], [finite, Leaf("PART", "to", modal), _infinitive(clause)]
     auxiliary = Leaf("AUX", words[0], modal, told) if len(words) == 1 else Leaf("AUX", words[0], told)
-    return [auxiliary], [*(Leaf("AUX", word, modal) for word in words[1:]), _infinitive(clause)]
+    rest = [Leaf("AUX", word, modal) for word in words[1:]]
+    return [auxiliary], [*rest, _infinitive(clause)]
 
 
 def _infinitive(clause: Clause) -> Leaf:

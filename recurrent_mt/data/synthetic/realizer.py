@@ -103,7 +103,8 @@ class Realizer(ABC):
     def sentence(self, body: Clause | Compound) -> Tree:
         """Returns the tree of a sentence, its words in their final form."""
         end = Leaf("PUNCT", "?" if body.asked else ".", (body, "end"))
-        tree = Tree("ROOT", [*(self.open_question(body) if body.asked else []), self.body(body), end])
+        opening = self.open_question(body) if body.asked else []
+        tree = Tree("ROOT", [*opening, self.body(body), end])
         for leaf, following in pairwise(list(tree.leaves())):
             if leaf.liaison and self.elides(leaf.token, following.token):
                 leaf.token = leaf.liaison
@@ -113,9 +114,9 @@ class Realizer(ABC):
         """Returns words that make a statement a question."""
         return []
 
-    @abstractmethod
     def elides(self, token: str, following: str) -> bool:
         """Whether a word takes its form for use before vowels."""
+        return False
 
     def body(self, body: Clause | Compound) -> Tree:
         """Returns a clause, or several joined."""
@@ -179,7 +180,8 @@ class Realizer(ABC):
         words: list[Node] = []
         for word in self.word(clause.time):
             token, label, *keys = word.split("/")
-            words.append(Leaf(label, token, *((clause, "time" + key) for key in keys)))
+            anchors = [(clause, f"time{key}") for key in keys]
+            words.append(Leaf(label, token, *anchors))
         return Tree("NP", words)
 
     def year(self, year: Leaf, anchor: Anchor) -> Tree:
@@ -236,7 +238,8 @@ class Realizer(ABC):
         return Tree(label, [*children, Leaf("CCONJ", self.and_word, (nominal, "and")), parts[-1]])
 
     def prepositional(self, words: str, nominal: Nominal, anchor: Anchor) -> Tree:
-        return Tree("PP", [*(Leaf("ADP", word, anchor) for word in words.split()), self.nominal(nominal)])
+        leaves = [Leaf("ADP", word, anchor) for word in words.split()]
+        return Tree("PP", [*leaves, self.nominal(nominal)])
 
     def location(self, location: Location) -> Tree:
         words = self.word(location.preposition) if location.preposition else self.in_word[0]
