@@ -154,7 +154,8 @@ class Chinese(Realizer):
             place = self.location(phrase.location)
             # before a noun the phrase of place drops 在: 桌子 上 的 书
             children.append(Tree("PP", [*place.children[1:], Leaf("PART", "的")]))
-        children += map(self._attribute, phrase.adjectives)
+        if phrase.adjective:
+            children.append(self._attribute(phrase.adjective))
         children.append(Leaf("NOUN", phrase.noun.zh, (phrase, "head")))
         if phrase.plural and phrase.human and phrase.determiner in ("definite", "possessive"):
             children.append(Leaf("PART", "们", (phrase, "head")))

@@ -51,11 +51,8 @@ _DETERMINERS = Weighted(
 _PERSONS = Weighted([(1, False), (2, False), (3, False), (1, True), (2, True), (3, True)], [18, 8, 40, 11, 6, 17])
 _NUMBERED = ("several", "few", "many", "numeral")
 _OF_MASS = {"each": "definite", **dict.fromkeys(("indefinite", "several", "few", "numeral"), "partitive")}
-_SUBJECTS = {
-    **{"animal": 30, "vehicle": 10, "device": 6, "building": 6, "thing": 7, "text": 7, "show": 5, "idea": 8},
-    **{"event": 5, "food": 5, "drink": 2, "place": 5, "clothing": 5, "furniture": 4, "plant": 5},
-}
-_SUBJECT_CLASSES = Weighted([frozenset([name]) for name in _SUBJECTS], list(_SUBJECTS.values()))
+_SUBJECTS = "animal vehicle device building thing text show idea event food drink place clothing furniture plant"
+_SUBJECT_CLASSES = Weighted(_SUBJECTS.split(), [30, 10, 6, 6, 7, 7, 5, 8, 5, 5, 2, 5, 5, 4, 5])
 _PLACEABLE = frozenset(["person", "animal", "thing", "device", "furniture", "vehicle", "plant"])
 _HUMAN = frozenset(["person"])
 
@@ -219,11 +216,8 @@ class Composer:
     def _complement(self, verb: Verb, subject: Nominal, budget: int) -> Nominal:
         if verb.fr_preposition == "à" and "place" in verb.objects and self._rng.happens(0.4):
             return self.place_name()
-        if (
-            verb.fr_preposition in ("avec", "contre", "pour", "sur")
-            and verb.objects >= _HUMAN
-            and self._rng.happens(0.15)
-        ):
+        of_persons = verb.fr_preposition in ("avec", "contre", "pour", "sur") and verb.objects >= _HUMAN
+        if of_persons and self._rng.happens(0.15):
             return self._pronoun_object(subject, human=True)
         return self.nominal(verb.objects, max(2, budget), owner=subject)
 
@@ -248,13 +242,7 @@ class Composer:
         classes = frozenset(["person", "animal", "furniture", "plant", "thing"])
         while True:
             theme = self.nominal(classes, max(2, budget - budget // 2 - 3))
-            if isinstance(theme, NounPhrase) and theme.determiner in (
-                "indefinite",
-                "several",
-                "few",
-                "many",
-                "numeral",
-            ):
+            if isinstance(theme, NounPhrase) and theme.determiner in ("indefinite", *_NUMBERED):
                 clause = Clause(None, Existence(theme, location), tense)
                 clause.negated = theme.determiner == "indefinite" and self._rng.happens(0.12)
                 return clause
@@ -324,7 +312,7 @@ class Composer:
             return self.pronoun()
         if budget <= 3 and self._rng.happens(0.25):
             return self.name()
-        classes = _HUMAN if self._rng.happens(0.6) else _SUBJECT_CLASSES.draw(self._rng)
+        classes = _HUMAN if self._rng.happens(0.6) else frozenset([_SUBJECT_CLASSES.draw(self._rng)])
         return self.nominal(classes, budget)
 
     def pronoun(self) -> Pronoun:
@@ -419,8 +407,8 @@ class Composer:
             if phrase.relative:
                 return
         if spare >= 1 and rng.happens(0.55):
-            phrase.adjectives.append(self.modifier(noun_class, predicative=False, degree=0.3 if spare > 1 else 0))
-            spare -= 1 + bool(phrase.adjectives[0].degree)
+            phrase.adjective = self.modifier(noun_class, predicative=False, degree=0.3 if spare > 1 else 0)
+            spare -= 2 if phrase.adjective.degree else 1
         if spare >= 2 and phrase.determiner == "definite" and rng.happens(0.5):
             phrase.possessor = self._possessor(noun_class, spare - 1)
             return

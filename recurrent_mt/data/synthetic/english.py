@@ -134,7 +134,8 @@ class English(Realizer):
             children.append(Tree("NP", [owner, Leaf("PART", "'" if ends_in_s else "'s", (phrase, "of"))]))
         else:
             children += self._determiner(phrase, negated=context == "negated")
-        children += [self.adjective_phrase(use, use.adjective.en) for use in phrase.adjectives]
+        if phrase.adjective:
+            children.append(self.adjective_phrase(phrase.adjective, phrase.adjective.adjective.en))
         children.append(Leaf("NOUN", phrase.noun.en_plural if phrase.plural else phrase.noun.en, (phrase, "head")))
         return Tree("NP", [*children, *self.noun_dependents(phrase, "" if genitive else "of")])
 

@@ -172,17 +172,13 @@ class French(Realizer):
 
     def noun_phrase(self, phrase: NounPhrase, context: str) -> Tree:
         """Returns a noun with its dependents; under negation *un*, *des* and *du* become *de*."""
-        phrases = {
-            before: [
-                self.adjective_phrase(use, *agree(use.adjective, phrase))
-                for use in phrase.adjectives
-                if use.adjective.before == before
-            ]
-            for before in (True, False)
-        }
-        noun = Leaf("NOUN", phrase.noun.fr_plural if phrase.plural else phrase.noun.fr, (phrase, "head"))
-        determiner = self._determiner(phrase, context, adjective_follows=bool(phrases[True]))
-        return Tree("NP", [*determiner, *phrases[True], noun, *phrases[False], *self.noun_dependents(phrase, "de")])
+        use, noun = phrase.adjective, phrase.noun
+        children: list[Node] = [Leaf("NOUN", noun.fr_plural if phrase.plural else noun.fr, (phrase, "head"))]
+        before = use is not None and use.adjective.before
+        if use:
+            children.insert(0 if before else 1, self.adjective_phrase(use, *agree(use.adjective, phrase)))
+        determiner = self._determiner(phrase, context, adjective_follows=before)
+        return Tree("NP", [*determiner, *children, *self.noun_dependents(phrase, "de")])
 
     def _determiner(self, phrase: NounPhrase, context: str, *, adjective_follows: bool) -> list[Leaf]:
         """Returns the words before the noun and its adjectives."""

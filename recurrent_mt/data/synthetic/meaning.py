@@ -6,7 +6,7 @@ Nodes are compared by identity: they are the anchors by which the words of two l
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,7 +207,7 @@ class NounPhrase:
     determiner: str
     number: int = 0
     owner: Nominal | None = None
-    adjectives: list[Modifier] = field(default_factory=list)
+    adjective: Modifier | None = None
     possessor: Nominal | None = None
     location: Location | None = None
     relative: Clause | None = None
@@ -313,8 +313,7 @@ class Clause:
     def agreeing(self) -> Nominal:
         """The nominal that the verb agrees with."""
         subject = self.antecedent if self.gap == "subject" else self.subject
-        if subject is None:
-            raise ValueError("a clause of existence has no subject to agree with")
+        assert subject is not None, "a clause of existence agrees with its theme"
         return subject
 
 
