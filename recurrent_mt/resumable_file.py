@@ -57,7 +57,8 @@ class ResumableFile:
         self.partial, self.record = working_files(self.path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-        lock = open_locked(self.partial, lambda: os.open(self.partial, flags, 0o666))
+        # What a killed writer has started may go on for a while.
+        lock = open_locked(self.partial, lambda: os.open(self.partial, flags, 0o666), inherited=False)
         if lock is None:
             raise FileError(self.partial, "another process is writing it: wait for that, or end it")
         self._file = os.fdopen(lock, "ab")

@@ -51,14 +51,14 @@ def test_a_link_stays_one(tmp_path):
 
 
 def test_a_file_that_another_finishes_before_the_lock_is_there_stays_whole(tmp_path, monkeypatch):
-    lock = fcntl.flock
+    lock = fcntl.lockf
 
     def finish_first(file, operation):
-        monkeypatch.setattr(fcntl, "flock", lock)
+        monkeypatch.setattr(fcntl, "lockf", lock)
         write(tmp_path / "out", kills=())
         lock(file, operation)
 
-    monkeypatch.setattr(fcntl, "flock", finish_first)
+    monkeypatch.setattr(fcntl, "lockf", finish_first)
     late = ResumableFile(tmp_path / "out", MADE_WITH)
     assert (tmp_path / "out").read_text() == "".join(CHUNKS)
     late.append("a\n", lines=1, digest="x")

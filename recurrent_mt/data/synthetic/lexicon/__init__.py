@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -19,6 +19,16 @@ from ..sampling import Rng, Weighted, zipf
 
 Word = TypeVar("Word")
 
+_TABLES: dict[type, str] = {
+    Noun: "nouns",
+    Verb: "verbs",
+    Conjugation: "conjugations",
+    Adjective: "adjectives",
+    Adverb: "adverbs",
+    Preposition: "prepositions",
+    ProperNoun: "proper_nouns",
+    TimeExpression: "times",
+}
 _GROUPS = {
     "living": "person animal",
     "artifact": "thing device furniture text clothing vehicle",
@@ -39,11 +49,11 @@ def noun_classes(text: str) -> frozenset[str]:
     return frozenset(word for name in text.split("|") for word in _GROUPS.get(name, name).split())
 
 
-def read(name: str, kind: type[Word]) -> list[Word]:
-    """Reads a table of words: texts, ``yes`` or nothing, ``a|b`` of noun classes, and words between spaces."""
+def read(kind: type[Word]) -> list[Word]:
+    """Reads the table of a kind: texts, ``yes`` or nothing, ``a|b`` of noun classes, and words between spaces."""
     convert: dict[Any, Any] = {str: str, bool: bool, frozenset[str]: noun_classes, tuple[str, ...]: _split}
     types = get_type_hints(kind)
-    return [kind(**{field: convert[types[field]](cell) for field, cell in row.items()}) for row in rows(name)]
+    return [kind(**{field: convert[types[field]](cell) for field, cell in row.items()}) for row in rows(_TABLES[kind])]
 
 
 def _split(text: str) -> tuple[str, ...]:
@@ -53,7 +63,7 @@ def _split(text: str) -> tuple[str, ...]:
 @cache
 def conjugations() -> dict[str, Conjugation]:
     """Returns the forms of all French verbs, by their infinitives."""
-    return {forms.infinitive: forms for forms in read("conjugations", Conjugation)}
+    return {forms.infinitive: forms for forms in read(Conjugation)}
 
 
 _LANGUAGE_SEED = 2014
@@ -61,12 +71,13 @@ _CODAS = (("", ""), ("", ""), ("n", "恩"), ("l", "尔"), ("s", "斯"), ("r", "�
 _SURNAMES, _TOWNS, _COUNTRIES, _BRANDS = 1500, 350, 160, 240
 
 
-def coined_words() -> Iterator[Noun | Adjective | ProperNoun]:
-    """Yields the coined nouns, adjectives and proper nouns in a fixed, mixed order."""
+@cache
+def coined_words() -> list[Noun | Adjective | ProperNoun]:
+    """Returns the coined nouns, adjectives and proper nouns in a fixed, mixed order."""
     coined = [*_learned_words(), *_prefixed_nouns(), *_names()]
     rng = Rng(_LANGUAGE_SEED)
     keyed = [(rng.random(), index) for index in range(len(coined))]
-    return (coined[index] for _, index in sorted(keyed))
+    return [coined[index] for _, index in sorted(keyed)]
 
 
 def _english_plural(noun: str) -> str:
@@ -97,7 +108,7 @@ def _learned_words() -> Iterator[Noun | Adjective]:
 
 def _prefixed_nouns() -> Iterator[Noun]:
     """*ex-ministre*, *mini-voiture*: a prefix on a noun of the tables."""
-    nouns = read("nouns", Noun)
+    nouns = read(Noun)
     for prefix in rows("prefixes"):
         classes = noun_classes(prefix["classes"])
         for noun in nouns:
@@ -162,32 +173,10 @@ def _country(stem: str, chinese: str) -> Iterator[Noun | Adjective | ProperNoun]
     yield Adjective(masculine, masculine + "s", masculine + "ne", stem + "ian", country, classes, relational=True)
 
 
-@dataclass(frozen=True)
-class Lexicon:
-    """All words, the most frequent of each class first."""
-
-    nouns: list[Noun]
-    adjectives: list[Adjective]
-    proper_nouns: list[ProperNoun]
-    verbs: list[Verb]
-    adverbs: list[Adverb]
-    prepositions: list[Preposition]
-    times: list[TimeExpression]
-
-
 @cache
-def lexicon() -> Lexicon:
-    """Returns the lexicon, read once a process."""
-    coined = list(coined_words())
-    return Lexicon(
-        nouns=read("nouns", Noun) + [word for word in coined if isinstance(word, Noun)],
-        adjectives=read("adjectives", Adjective) + [word for word in coined if isinstance(word, Adjective)],
-        proper_nouns=read("proper_nouns", ProperNoun) + [word for word in coined if isinstance(word, ProperNoun)],
-        verbs=read("verbs", Verb),
-        adverbs=read("adverbs", Adverb),
-        prepositions=read("prepositions", Preposition),
-        times=read("times", TimeExpression),
-    )
+def words(kind: type[Word]) -> list[Word]:
+    """Returns all words of a kind, those of its table and then the coined ones."""
+    return read(kind) + [word for word in coined_words() if isinstance(word, kind)]
 
 
 @cache
@@ -195,7 +184,7 @@ def sample_nouns(classes: frozenset[str], only: str = "") -> Weighted[Noun]:
     """Draws nouns of several classes, ranked by their rank in each; ``only`` is the one French noun allowed."""
     ranks: Counter[str] = Counter()
     ranked: list[tuple[int, int, Noun]] = []
-    for index, noun in enumerate(lexicon().nouns):
+    for index, noun in enumerate(words(Noun)):
         if noun.noun_class in classes and (not only or noun.fr == only):
             ranks[noun.noun_class] += 1
             ranked.append((ranks[noun.noun_class], index, noun))
@@ -205,8 +194,8 @@ def sample_nouns(classes: frozenset[str], only: str = "") -> Weighted[Noun]:
 @cache
 def sample_adjectives(noun_class: str, predicative: bool) -> Weighted[Adjective]:
     """Draws adjectives for a class of nouns, for use after *to be* or before a noun."""
-    words = [word for word in lexicon().adjectives if noun_class in word.classes]
-    return zipf([word for word in words if not (word.relational if predicative else word.predicative)])
+    fitting = [word for word in words(Adjective) if noun_class in word.classes]
+    return zipf([word for word in fitting if not (word.relational if predicative else word.predicative)])
 
 
 @cache
@@ -214,7 +203,7 @@ def sample_verbs(frames: tuple[str, ...], subject: str | None, object_: str | No
     """Draws verbs that take these classes of subject and object (None: any); None if none does."""
     verbs = [
         verb
-        for verb in lexicon().verbs
+        for verb in words(Verb)
         if verb.frame in frames
         and (subject is None or subject in verb.subjects)
         and (object_ is None or (object_ in verb.objects and not verb.only))
@@ -225,23 +214,23 @@ def sample_verbs(frames: tuple[str, ...], subject: str | None, object_: str | No
 @cache
 def sample_proper_nouns(kind: str) -> Weighted[ProperNoun]:
     """Draws given names, surnames, towns or countries."""
-    return zipf([word for word in lexicon().proper_nouns if word.kind == kind])
+    return zipf([word for word in words(ProperNoun) if word.kind == kind])
 
 
 @cache
 def sample_adverbs(kind: str, unrestricted: bool) -> Weighted[Adverb]:
     """Draws adverbs of a kind, perhaps only those that go everywhere."""
-    return zipf([word for word in lexicon().adverbs if word.kind == kind and not (unrestricted and word.restricted)])
+    return zipf([word for word in words(Adverb) if word.kind == kind and not (unrestricted and word.restricted)])
 
 
 @cache
 def sample_times(tense: str) -> Weighted[TimeExpression] | None:
     """Draws time expressions that fit a tense; None if none does."""
-    times = [time for time in lexicon().times if tense in time.tenses]
+    times = [time for time in words(TimeExpression) if tense in time.tenses]
     return zipf(times) if times else None
 
 
 @cache
 def sample_prepositions() -> Weighted[Preposition]:
     """Draws prepositions of place."""
-    return zipf(lexicon().prepositions)
+    return zipf(words(Preposition))
