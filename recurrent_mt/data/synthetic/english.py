@@ -57,6 +57,7 @@ class English(Realizer):
     with_word = "with"
     in_word = ("in", "in")
     connectives: ClassVar = {word: word for word in ("and", "but", "so", "because", "when", "if", "while")}
+    elided: ClassVar = {"a": "an"}
     there_word = "there"
     that_word = "that"
 
@@ -150,7 +151,7 @@ class English(Realizer):
         if kind == "few":
             return [Leaf("DET", "a", anchor), Leaf("ADJ", "few", anchor)]
         if kind == "indefinite" and not plural:
-            return [Leaf("DET", "a", anchor, liaison="an")]
+            return [Leaf("DET", "a", anchor)]
         words = {
             "definite": "the",
             "indefinite": "any" if negated else "some",

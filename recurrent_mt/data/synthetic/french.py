@@ -39,7 +39,7 @@ def contract(node: Node, preposition: str, anchor: Anchor) -> bool:
         return False
     plural = article.token == "les"
     article.token = {"de": "des" if plural else "du", "à": "aux" if plural else "au"}[preposition]
-    article.label, article.liaison, article.anchors = "ADP", None, (*article.anchors, anchor)
+    article.label, article.anchors = "ADP", (*article.anchors, anchor)
     return True
 
 
@@ -81,12 +81,26 @@ class French(Realizer):
     }
     there_word = "il"
     that_word = "que"
-    elided: ClassVar = {"que": "qu'", "si": "s'"}
+    elided: ClassVar = {
+        "ce": "cet",
+        "de": "d'",
+        "je": "j'",
+        "la": "l'",
+        "le": "l'",
+        "ma": "mon",
+        "me": "m'",
+        "ne": "n'",
+        "que": "qu'",
+        "sa": "son",
+        "si": "s'",
+        "ta": "ton",
+        "te": "t'",
+    }
 
     def open_question(self, body: Clause | Compound) -> list[Leaf]:
         """Returns *est-ce que*, which begins an open question."""
         anchor = (body, "question")
-        return [Leaf("ADV", "est-ce", anchor), Leaf("SCONJ", "que", anchor, liaison="qu'")]
+        return [Leaf("ADV", "est-ce", anchor), Leaf("SCONJ", "que", anchor)]
 
     def elides(self, token: str, following: str) -> bool:
         """Whether a vowel follows; *si* elides before *il* and *ils* alone."""
@@ -120,7 +134,7 @@ class French(Realizer):
                 phrase.children = [Leaf("ADJ", form, (use, "head"), more)]
             else:
                 phrase.children.insert(0, Leaf("ADV", "plus", more))
-            than = Leaf("SCONJ", "que", (quality, "than"), liaison="qu'")
+            than = Leaf("SCONJ", "que", (quality, "than"))
             phrase.children.append(Tree("PP", [than, self.nominal(quality.standard)]))
         return [_nucleus(clause, "être", []), phrase]
 
@@ -148,12 +162,12 @@ class French(Realizer):
             forms, masculine = _STRONG, ("lui", "eux")
         third = masculine if nominal.gender == "m" else ("elle", "elles")
         token = forms.get((nominal.person, nominal.plural)) or third[nominal.plural]
-        return Leaf("PRON", token, (nominal, "head"), liaison="j'" if token == "je" else None)
+        return Leaf("PRON", token, (nominal, "head"))
 
     def place_name(self, place: PlaceName) -> Tree:
         phrase = super().place_name(place)
         if place.name.kind == "country":
-            phrase.children.insert(0, Leaf("DET", "la", liaison="l'"))
+            phrase.children.insert(0, Leaf("DET", "la"))
         return phrase
 
     def prepositional(self, words: str, nominal: Nominal, anchor: Anchor) -> Tree:
@@ -167,7 +181,7 @@ class French(Realizer):
         phrase = self.nominal(nominal, "after de" if last == "de" else "")
         leaves: list[Node] = [Leaf("ADP", word, anchor) for word in before]
         if not (fusing and contract(phrase, last, anchor)):
-            leaves.append(Leaf("ADP", last, anchor, liaison="d'" if last == "de" else None))
+            leaves.append(Leaf("ADP", last, anchor))
         return Tree("PP", [*leaves, phrase])
 
     def noun_phrase(self, phrase: NounPhrase, context: str) -> Tree:
@@ -189,7 +203,7 @@ class French(Realizer):
         if kind == "possessive":
             return [_possessive(phrase)]
         if kind == "many":
-            return [Leaf("DET", "beaucoup", anchor), Leaf("ADP", "de", anchor, liaison="d'")]
+            return [Leaf("DET", "beaucoup", anchor), Leaf("ADP", "de", anchor)]
         if kind in ("numeral", "amount"):
             number = _NUMERALS.split()[phrase.number] if kind == "numeral" else self.amount(phrase.number)
             return [Leaf("NUM", number, anchor)]
@@ -201,8 +215,7 @@ class French(Realizer):
             "several": "plusieurs",
             "few": "quelques",
         }
-        liaison = {"le": "l'", "la": "l'", "ce": "cet"}.get(words[kind])
-        return [Leaf("DET", words[kind], anchor, liaison=liaison)]
+        return [Leaf("DET", words[kind], anchor)]
 
 
 def _is_clitic_object(action: Action) -> bool:
@@ -230,8 +243,8 @@ def _nucleus(clause: Clause, infinitive: str, clitics: list[Leaf]) -> Tree:
     if clause.modal:
         leaves, tail = [_finite(clause, clause.modal.fr, "modal")], [*clitics, verb]
     elif clause.tense == "progressive":
-        words = (("ADP", "en", None), ("NOUN", "train", None), ("ADP", "de", "d'"))
-        during = [Leaf(label, word, (clause, "tense"), liaison=liaison) for label, word, liaison in words]
+        words = (("ADP", "en"), ("NOUN", "train"), ("ADP", "de"))
+        during = [Leaf(label, word, (clause, "tense")) for label, word in words]
         leaves, tail = [_finite(clause, "être")], [*during, *clitics, verb]
     elif action and action.passive and clause.tense == "past":
         been = Leaf("AUX", "été", (clause, "passive"))
@@ -247,7 +260,7 @@ def _nucleus(clause: Clause, infinitive: str, clitics: list[Leaf]) -> Tree:
         leaves = [*clitics, _finite(clause, infinitive, "verb")]
     if clause.negated:
         anchor = (clause, "negation")
-        leaves = [Leaf("PART", "ne", anchor, liaison="n'"), *leaves, Leaf("PART", "pas", anchor)]
+        leaves = [Leaf("PART", "ne", anchor), *leaves, Leaf("PART", "pas", anchor)]
     if clause.frequency:
         leaves.append(Leaf("ADV", clause.frequency.fr, (clause, "frequency")))
     return Tree("VN", [*leaves, *tail])
@@ -286,8 +299,7 @@ def clitic(pronoun: Pronoun, dative: bool) -> Leaf:
     else:
         third = "les" if pronoun.plural else "le" if pronoun.gender == "m" else "la"
     token = _CLITIC.get((pronoun.person, pronoun.plural), third)
-    liaison = token[0] + "'" if token in ("me", "te", "le", "la") else None
-    return Leaf("PRON", token, (pronoun, "head"), liaison=liaison)
+    return Leaf("PRON", token, (pronoun, "head"))
 
 
 def agree(adjective: Adjective, noun: Nominal) -> tuple[str, str | None]:
@@ -303,10 +315,10 @@ def _indefinite(phrase: NounPhrase, context: str, adjective_follows: bool) -> li
     if context == "after de":
         return []
     if context == "negated" or (phrase.plural and adjective_follows):
-        return [Leaf("DET", "de", anchor, liaison="d'")]
+        return [Leaf("DET", "de", anchor)]
     if phrase.plural or phrase.gender == "m":
         return [Leaf("DET", "des" if phrase.plural else "du", anchor)]
-    return [Leaf("ADP", "de", anchor, liaison="d'"), Leaf("DET", "la", anchor, liaison="l'")]
+    return [Leaf("ADP", "de", anchor), Leaf("DET", "la", anchor)]
 
 
 def _possessive(phrase: NounPhrase) -> Leaf:
@@ -317,4 +329,4 @@ def _possessive(phrase: NounPhrase) -> Leaf:
     stem = _OWNED[owner.person]
     if phrase.plural or phrase.gender == "m":
         return Leaf("DET", stem + ("es" if phrase.plural else "on"), anchor)
-    return Leaf("DET", stem + "a", anchor, liaison=stem + "on")
+    return Leaf("DET", stem + "a", anchor)

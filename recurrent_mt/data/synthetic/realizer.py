@@ -36,7 +36,7 @@ class Leaf:
         label: part of speech: a Universal POS tag, or ``CLF`` for a Chinese measure word.
         token: the token.
         anchors: what the token expresses.
-        liaison: the form taken before a vowel (*le* → *l'*, *a* → *an*), None where there is none.
+        liaison: the form that an adjective takes before a vowel (*beau* → *bel*), if it has one.
     """
 
     __slots__ = ("anchors", "label", "liaison", "token")
@@ -94,7 +94,7 @@ class Realizer(ABC):
     in_word: ClassVar[tuple[str, str]]  # before towns and years
     that_word: ClassVar[str]  # before the clause that is said or thought
     decimal_mark: ClassVar[str] = "."  # in amounts of money
-    elided: ClassVar[dict[str, str]] = {}  # forms before vowels of words that join clauses
+    elided: ClassVar[dict[str, str]] = {}  # forms before vowels of all words but adjectives
 
     def word(self, entry: Any) -> Any:
         """Returns this language's side of an entry of the lexicon."""
@@ -106,8 +106,9 @@ class Realizer(ABC):
         opening = self.open_question(body) if body.asked else []
         tree = Tree("ROOT", [*opening, self.body(body), end])
         for leaf, following in pairwise(list(tree.leaves())):
-            if leaf.liaison and self.elides(leaf.token, following.token):
-                leaf.token = leaf.liaison
+            liaison = leaf.liaison or self.elided.get(leaf.token)
+            if liaison and self.elides(leaf.token, following.token):
+                leaf.token = liaison
         return tree
 
     def open_question(self, body: Clause | Compound) -> list[Leaf]:
@@ -129,7 +130,7 @@ class Realizer(ABC):
         if connective in ("and", "but", "so"):
             commas = [comma] if connective != "and" else []
             return Tree("S", [first, *commas, Leaf("CCONJ", words[0], anchor), second])
-        links = [Leaf("SCONJ", word, anchor, liaison=self.elided.get(word)) for word in words]
+        links = [Leaf("SCONJ", word, anchor) for word in words]
         subordinate = Tree("SBAR", [*links, second])
         return Tree("S", [subordinate, comma, first] if body.fronted else [first, subordinate])
 
@@ -153,8 +154,7 @@ class Realizer(ABC):
         """Returns the verb phrase of a clause, behind the auxiliary that precedes the subject if there is one."""
 
     def relative_clause(self, clause: Clause) -> Tree:
-        word = self.relative_pronoun(clause)
-        pronoun = Leaf("PRON", word, (clause, "relative"), liaison=self.elided.get(word))
+        pronoun = Leaf("PRON", self.relative_pronoun(clause), (clause, "relative"))
         return Tree("SBAR", [pronoun, self.clause(clause)])
 
     def relative_pronoun(self, clause: Clause) -> str:
@@ -164,7 +164,7 @@ class Realizer(ABC):
         """Returns the clause that is said or thought, if there is one."""
         if not action.complement:
             return []
-        that = Leaf("SCONJ", self.that_word, (action, "that"), liaison=self.elided.get(self.that_word))
+        that = Leaf("SCONJ", self.that_word, (action, "that"))
         return [Tree("SBAR", [that, self.clause(action.complement)])]
 
     def circumstances(self, clause: Clause) -> list[Node]:
