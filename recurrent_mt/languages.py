@@ -21,9 +21,7 @@ _TWO_LETTERS_I_IN_LATIN = ("kk", "tt")
 class Language(NamedTuple):
     """What there is to know of a language here; both fields are empty where no language was named."""
 
-    base: (
-        str  # the shortest ISO 639 code, without script and country: ``fr``, ``zh``, and ``haw``, which has no shorter
-    )
+    base: str  # the shortest ISO 639 code, without script and country: ``fr``, ``zh``, and ``haw``
     script: str  # ISO 15924; the usual one where the code names none
 
 
