@@ -59,12 +59,7 @@ def run(options: argparse.Namespace) -> None:
         ValueError: if a corpus is unknown, damaged, or not parallel.
         ModuleNotFoundError: if mtdata is not installed.
     """
-    try:
-        options.get(options)
-    except LookupError as error:
-        if isinstance(error, (KeyError, IndexError)):  # a bug; corpora that are not there are plain LookupErrors
-            raise
-        raise ValueError(str(error)) from error
+    options.get(options)
 
 
 def parse_pair(text: str) -> tuple[str, str]:

@@ -41,7 +41,7 @@ def test_an_address_leads_to_no_other_folder(address, tmp_path):
 def test_what_an_archive_lacks_is_named(server, tmp_path):
     corpus, languages, _ = publish("tgz", server.folder / "mirror")
     other = PublishedSet(corpus.identifier, corpus.url, ["a.fr", "*.en"], corpus.format, None)
-    with pytest.raises(LookupError, match=r"has no file a\.fr"):
+    with pytest.raises(ValueError, match=r"has no file a\.fr"):
         get(other, server, tmp_path, languages)
 
 
@@ -72,7 +72,7 @@ def test_kept_as_json(tmp_path):
     sets = [publish(kind, tmp_path)[0] for kind in PUBLISHED]
     save(sets, tmp_path / "sources.json")
     assert [load(tmp_path / "sources.json", one.identifier) for one in sets] == sets
-    with pytest.raises(LookupError, match="no corpus Statmt-nothing"):
+    with pytest.raises(ValueError, match="no corpus Statmt-nothing"):
         load(tmp_path / "sources.json", "Statmt-nothing-1-fra-eng")
 
 
@@ -126,7 +126,7 @@ def test_mtdata_knows_what_the_recipes_ask_for():
     sets = look_up(identifiers)
     assert [one.identifier for one in sets] == identifiers
     assert all(one.url.startswith("http") for one in sets)
-    with pytest.raises(LookupError, match="mtdata knows no corpus Statmt-nothing-1-fra-eng"):
+    with pytest.raises(ValueError, match="mtdata knows no corpus Statmt-nothing-1-fra-eng"):
         look_up(["Statmt-nothing-1-fra-eng"])
 
 
