@@ -46,7 +46,7 @@ def add_jobs_argument(parser: ArgumentParser, what: str = "processes that count"
 
 def add_parallel_text_arguments(parser: ArgumentParser, several: bool = False) -> None:
     """Adds files of parallel text (several a side, perhaps), languages, output, report, and ``--jobs``."""
-    help_text = "plain, .gz, .xz or .bz2" + ", in order" * several
+    help_text = "plain, .gz, .xz or .bz2, in order" if several else "plain, .gz, .xz or .bz2"
     for side in ("source", "target"):
         parser.add_argument(
             f"--{side}", type=Path, nargs="+" if several else None, required=True, metavar="FILE", help=help_text

@@ -1,12 +1,20 @@
-"""A lock that the kernel gives back when the last process that holds it ends, however it does."""
+"""Locks that the kernel gives back when those who hold them end, however they do."""
 
 from __future__ import annotations
 
 import fcntl
+import os
+from collections.abc import Callable
+from pathlib import Path
 
 
-def lock_file(file: int) -> bool:
-    """Locks an open file or folder for this process, and for those that inherit it open.
+def lock_file(file: int, *, inherited: bool = True) -> bool:
+    """Locks an open file or folder.
+
+    Args:
+        file: open for writing, if it is a file.
+        inherited: whether processes that inherit it open hold the lock, too, until the last of them ends. If not, it
+            ends with this process, whatever goes on that it started.
 
     Returns:
         Whether it could: another process may hold it.
@@ -14,8 +22,28 @@ def lock_file(file: int) -> bool:
     Raises:
         OSError: if there are no such locks where the file is, as on some network file systems.
     """
+    lock = fcntl.flock if inherited else fcntl.lockf
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        lock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
         return False
     return True
+
+
+def open_locked(path: Path, open_path: Callable[[], int], *, inherited: bool = True) -> int | None:
+    """Opens and locks what has a path, a file or a folder; None if another process holds it.
+
+    Args:
+        path: that other processes may rename or remove.
+        open_path: opens it, and makes it if it is not there.
+        inherited: as of `lock_file`.
+    """
+    while True:
+        file = open_path()
+        if not lock_file(file, inherited=inherited):
+            os.close(file)
+            return None
+        # Another may have removed or renamed it before the lock was there.
+        if path.exists() and os.path.samestat(os.fstat(file), path.stat()):
+            return file
+        os.close(file)

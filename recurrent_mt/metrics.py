@@ -21,7 +21,8 @@ from sacrebleu.metrics.base import Metric, Signature
 from sacrebleu.metrics.base import Score as SacrebleuScore
 from sacrebleu.metrics.bleu import _get_tokenizer
 
-from .languages import HAN, has_spaces, is_chinese, join_chinese, lowercase, normalize, read_language
+from .characters import HAN, join_chinese, lowercase, normalize
+from .languages import has_spaces, is_chinese, read_language
 from .ordered_map import ordered_map
 
 LOG = logging.getLogger(__name__)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from pathlib import Path
-from typing import BinaryIO
 
+from .file_lock import open_locked
 from .text_files import FileError, name_full_disk, write_text
 
 
@@ -57,27 +56,18 @@ class ResumableFile:
             raise FileError(path, "it is no file: give the name of one, which could be continued")
         self.partial, self.record = working_files(self.path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = self._open_locked()
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        # What a killed writer has started may go on for a while.
+        lock = open_locked(self.partial, lambda: os.open(self.partial, flags, 0o666), inherited=False)
+        if lock is None:
+            raise FileError(self.partial, "another process is writing it: wait for that, or end it")
+        self._file = os.fdopen(lock, "ab")
         try:
             self.progress = self._read_progress(dict(made_with))
         except FileError:
             self._file.close()
             raise
         self._file.truncate(self.progress.size)
-
-    def _open_locked(self) -> BinaryIO:
-        """Opens what is there of the text; the kernel gives the lock back when the process ends, however it does."""
-        while True:
-            file = self.partial.open("ab")
-            try:
-                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except (BlockingIOError, PermissionError) as error:
-                file.close()
-                raise FileError(self.partial, "another process is writing it: wait for that, or end it") from error
-            # Another may have finished it, and given it its name, before the lock was there.
-            if self.partial.exists() and os.path.samestat(os.fstat(file.fileno()), self.partial.stat()):
-                return file
-            file.close()
 
     def _read_progress(self, made_with: dict[str, str]) -> Progress:
         begun = Progress(made_with=made_with)

@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from errno import EDQUOT, EFBIG, EISDIR, ENOSPC, ENOTDIR
+from itertools import zip_longest
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -45,6 +46,31 @@ class FileError(ValueError):
     def __str__(self) -> str:
         path, message, line = self.args
         return f"{path}, line {line}: {message}" if line else f"{path}: {message}"
+
+
+def checksum(file: Path) -> str:
+    """Tells one text from another; not made to withstand an attack.
+
+    Raises:
+        FileError: if there is no such file.
+    """
+    if not file.is_file():
+        raise FileError(file, "there is no such file")
+    value = 0
+    with file.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            value = zlib.crc32(block, value)
+    return f"{value:08x}"
+
+
+def require_unchanged(file: Path, expected: str) -> None:
+    """Checks that a text, now that it was read, is still the one that results are named after.
+
+    Raises:
+        FileError: if its checksum is not the expected one.
+    """
+    if checksum(file) != expected:
+        raise FileError(file, "it has changed since the experiment began: start the experiment again")
 
 
 def find_file(prefix: str | PathLike[str], language: str) -> Path:
@@ -138,6 +164,23 @@ def stream_sentences(path: str | PathLike[str]) -> Iterator[str]:
         yield text
     if empty:
         raise FileError(path, "there are no sentences")
+
+
+def read_parallel(files: Sequence[str | PathLike[str]]) -> Iterator[tuple[str, ...]]:
+    """The lines of files of which line n of one is line n of the others; a tuple of one of each.
+
+    Raises:
+        FileError: as `read_lines`, if there is no line, and at the end, if a file has fewer than another.
+    """
+    number = 0
+    for number, lines in enumerate(zip_longest(*map(read_lines, files)), start=1):
+        if None in lines:
+            shorter, longer = files[lines.index(None)], next(file for file, line in zip(files, lines) if line)
+            message = f"it ends after line {number - 1} and {longer} goes on: they must be parallel"
+            raise FileError(shorter, f"{message}; does a line contain another line separator?")
+        yield tuple(text for _, text in lines)
+    if not number:
+        raise FileError(files[0], "there are no sentences")
 
 
 def is_line(text: str) -> bool:

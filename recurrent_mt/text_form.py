@@ -17,8 +17,9 @@ from html import unescape
 from os import PathLike
 from pathlib import Path
 
+from .characters import lowercase, normalize
 from .data.words import make_known_word_splitter, make_tokenizer, require_splittable
-from .languages import base_language, is_chinese, lowercase, normalize
+from .languages import base_language, is_chinese
 from .subwords import CONTINUES, find_piece, load_bpe, load_sentencepiece, merge_pieces, word_numbers
 from .text_files import FileError, dictionary_folder, read_dictionary, read_lines
 
@@ -311,11 +312,9 @@ class TextForm:
     def search_flags(self, plugin: str | PathLike[str]) -> list[str]:
         """fairseq-generate and fairseq-interactive: the task, the languages, and the limits of every search."""
         limits = [word for key, value in LENGTH_LIMITS.items() for word in (f"--{key.replace('_', '-')}", str(value))]
-        return [
-            *("--user-dir", str(plugin), "--task", "native_translation"),
-            *("--source-lang", self.source, "--target-lang", self.target),
-            *(*limits, "--max-tokens", "4000", "--num-workers", "0", "--no-progress-bar"),
-        ]
+        task = ["--user-dir", str(plugin), "--task", "native_translation"]
+        languages = ["--source-lang", self.source, "--target-lang", self.target]
+        return [*task, *languages, *limits, "--max-tokens", "4000", "--num-workers", "0", "--no-progress-bar"]
 
     @property
     def merge_flags(self) -> list[str]:

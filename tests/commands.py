@@ -46,7 +46,7 @@ IMPORTED = (
     *("fairseq", "torch._dynamo", "matplotlib.figure", "fairseq.trainer"),
     *("fairseq.model_parallel.megatron_trainer", "fairseq.quantization_utils"),
     *("recurrent_mt.metrics", "recurrent_mt.text_form", "recurrent_mt.evaluation.tables"),
-    *("nltk.lm", "sacremoses", "langcodes", "recurrent_mt.cli.clean"),
+    *("nltk.lm", "sacremoses", "langcodes"),
     *(f"recurrent_mt.layers.{file.stem}" for file in sorted((REPOSITORY / "recurrent_mt/layers").glob("[!_]*.py"))),
 )
 #: Commands that take longer to import what they need than to ask the server, and which of their first arguments say so.

@@ -30,15 +30,17 @@ ALLOWED = {
         "ordered_map.py": set(),
         "text_files.py": set(),
         "file_lock.py": set(),
-        "resumable_file.py": {"recurrent_mt.text_files"},
+        "resumable_file.py": {"recurrent_mt.file_lock", "recurrent_mt.text_files"},
         "languages.py": {"langcodes"},
+        "characters.py": {"recurrent_mt.languages"},
         "subwords.py": {"sentencepiece", "subword_nmt"},
         "text_form.py": {
-            *("recurrent_mt.data", "recurrent_mt.languages", "recurrent_mt.subwords"),
+            *("recurrent_mt.data", "recurrent_mt.characters", "recurrent_mt.languages", "recurrent_mt.subwords"),
             *("recurrent_mt.text_files", "sacremoses"),
         },
         "metrics.py": {
-            *("sacrebleu", "numpy", "recurrent_mt.languages", "recurrent_mt.meteor", "recurrent_mt.ordered_map"),
+            *("sacrebleu", "numpy", "recurrent_mt.meteor", "recurrent_mt.ordered_map"),
+            *("recurrent_mt.characters", "recurrent_mt.languages"),
         },
         "meteor.py": {"sacrebleu", "nltk"},
         "evaluation": {
@@ -68,7 +70,7 @@ ALLOWED = {
         "data": {
             *("recurrent_mt.file_lock", "recurrent_mt.text_files"),
             *("numpy", "jieba", "mtdata", "pycld2", "py3langid", "regex", "sacremoses"),
-            *("recurrent_mt.languages", "recurrent_mt.ordered_map"),
+            *("recurrent_mt.characters", "recurrent_mt.languages", "recurrent_mt.ordered_map"),
         },
         "experiments": {
             *("yaml", "pydantic", "pydantic_core", "typing_extensions", "psutil", "hydra", "omegaconf"),
@@ -88,7 +90,7 @@ ALLOWED = {
             *("recurrent_mt.experiments", "recurrent_mt.onnx_translation"),
             *("psutil", "pydantic_core", "sacrebleu", "sentencepiece"),
             *("recurrent_mt.subwords", "recurrent_mt.text_form"),
-            *("recurrent_mt.arguments", "recurrent_mt.languages", "recurrent_mt.text_files"),
+            *("recurrent_mt.arguments", "recurrent_mt.characters", "recurrent_mt.text_files"),
             *("recurrent_mt.resumable_file", "recurrent_mt.search_process", "recurrent_mt.versions"),
         },
         "__main__.py": {"recurrent_mt.cli"},

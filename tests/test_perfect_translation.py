@@ -19,9 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from subword_nmt.learn_bpe import learn_bpe
 
+from recurrent_mt.characters import normalize
 from recurrent_mt.cli.sentencepiece import train
 from recurrent_mt.data.synthetic.writing import write_corpus
-from recurrent_mt.languages import base_language, has_spaces, is_chinese, normalize
+from recurrent_mt.languages import base_language, has_spaces, is_chinese
 from recurrent_mt.metrics import score
 from recurrent_mt.text_files import read_sentences
 from recurrent_mt.text_form import TextForm

@@ -11,7 +11,6 @@ from recurrent_mt.experiments.plan import make_plan, record_options
 from recurrent_mt.experiments.reading import read_experiment
 from recurrent_mt.text_files import FileError
 from recurrent_mt.text_form import TextForm, read_text_form
-from tests.commands import run
 
 #: The class, the pieces it is made of, and the tool that learns SentencePiece's.
 KNOWING = {"recurrent_mt/text_form.py", "recurrent_mt/subwords.py", "recurrent_mt/cli/sentencepiece.py"}
@@ -40,20 +39,6 @@ def test_few_know_what_a_segmentation_is():
 def record(**changes):
     lines = {"SOURCE_LANG": "fr", "TARGET_LANG": "en", "SEGMENTATION": "bpe:4000", "TOKENIZER": "moses"}
     return lines | {"LOWERCASE": "", "TRUECASED": ""} | changes
-
-
-#: Notes how many processes are asked for.
-COUNTED = """
-import multiprocessing, os
-make = multiprocessing.Pool
-
-def Pool(processes):
-    with open(os.environ["POOLS"], "w") as file:
-        file.write(str(processes))
-    return make(processes)
-
-multiprocessing.Pool = Pool
-"""
 
 
 @pytest.mark.parametrize("changes", [{}, {"SEGMENTATION": "word:9", "TOKENIZER": "none", "TRUECASED": "yes"}])
@@ -148,12 +133,7 @@ def test_words_that_a_model_has_never_read_are_named_with_their_lines(tmp_path, 
 
 
 def test_merges_are_learned_from_words_that_all_processors_count(tmp_path):
-    """The command subword-nmt has the same option, and counts in one process whatever it says."""
-    (tmp_path / "words").write_text("le chat\nle chien\n" * 9)
-    (tmp_path / "sitecustomize.py").write_text(COUNTED)
+    """By a module: the command subword-nmt has the same option, and counts in one process whatever it says."""
     form = TextForm(tmp_path, "fr", "en", "bpe", "moses", lowercase=False, truecased=False, size=2)
-    line = form.learn_command(tmp_path / "words", tmp_path / "merges", 3)
-    command, file = line.split(" > ")
-    done = run(*command.split(), PYTHONPATH=str(tmp_path), POOLS=str(tmp_path / "pools"))
-    assert (tmp_path / "pools").read_text() == "3"
-    assert file == str(tmp_path / "merges") and done.stdout == "#version: 0.2\nl e</w>\nc h\n"
+    line = form.learn_command("words", "merges", 3)
+    assert line == "python -m subword_nmt.learn_bpe --symbols 2 --num-workers 3 --input words > merges"

@@ -54,8 +54,8 @@ def run(options: argparse.Namespace) -> None:
     """Writes the pairs that are kept and the report."""
     languages = (options.source_lang, options.target_lang)
     files = {"sources": options.source, "targets": options.target}
-    counts = cleaning.clean(make_settings(cleaning.Cleaning, options, languages=languages, **files))
-    print(f"{counts.kept.sum():,} of {counts.seen.sum():,} pairs kept; {options.report} tells why the others went.")
+    report = cleaning.clean(make_settings(cleaning.Cleaning, options, languages=languages, **files))
+    print(f"{report['kept']:,} of {report['seen']:,} pairs kept; {options.report} tells why the others went.")
 
 
 class Select:

@@ -20,10 +20,9 @@ from pathlib import Path
 from ..arguments import positive
 from ..data import published_sets
 from ..data.download import file_sha256
-from ..data.parallel_text import read_pairs, require_room, write_pairs
+from ..data.parallel_text import limit_lengths, read_pairs, require_room, write_pairs
 from ..data.synthetic import writing
-from ..experiments.corpora import limit_lengths, require_unchanged
-from ..text_files import FileError, check_output_files, find_file, read_lines
+from ..text_files import FileError, check_output_files, find_file, read_lines, require_unchanged
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -60,12 +59,7 @@ def run(options: argparse.Namespace) -> None:
         ValueError: if a corpus is unknown, damaged, or not parallel.
         ModuleNotFoundError: if mtdata is not installed.
     """
-    try:
-        options.get(options)
-    except LookupError as error:
-        if isinstance(error, (KeyError, IndexError)):  # a bug; corpora that are not there are plain LookupErrors
-            raise
-        raise ValueError(str(error)) from error
+    options.get(options)
 
 
 def parse_pair(text: str) -> tuple[str, str]:

@@ -28,15 +28,15 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from ..arguments import positive
+from ..characters import normalize
 from ..evaluation.generate_log import read_generate_log
-from ..experiments.corpora import checksum
-from ..languages import normalize
 from ..ordered_map import ordered_map, processors
 from ..plugin_finder import find_plugin
 from ..resumable_file import ResumableFile, working_files
 from ..search_process import LOG_END, SearchError, SearchProcess
 from ..text_files import (
     check_output_files,
+    checksum,
     dictionary_folder,
     read_lines,
     read_standard_input,

@@ -23,12 +23,11 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from ..arguments import positive
+from ..characters import lowercase, normalize
 from ..data.words import make_tokenizer
-from ..experiments.corpora import require_unchanged
-from ..languages import lowercase, normalize
 from ..ordered_map import map_lines
 from ..subwords import CONTINUES, find_piece, load_bpe
-from ..text_files import FileError, read_standard_input
+from ..text_files import FileError, read_standard_input, require_unchanged
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..languages import normalize
+from ..characters import normalize
 from ..ordered_map import ordered_map
 from ..text_files import find_file
 from .parallel_text import (
@@ -31,142 +31,6 @@ from .words import has_words
 
 # Lines that are not UTF-8, named for each file; all are counted.
 _MAX_BROKEN = 10
-
-
-class DroppedPair(NamedTuple):
-    """A pair that was dropped: file and line of its source, where known, and both texts."""
-
-    place: str
-    source: str
-    target: str
-
-
-@dataclass
-class CleaningCounts:
-    """How many pairs of a corpus were read, kept, and dropped by which rule."""
-
-    rules: Sequence[Rule]  # in order
-    files: Sequence[str]  # names of the source files, in order
-    max_examples: int  # how many of each rule to remember
-    #: for each file of either side with lines that are not UTF-8, how many, and the numbers of the first
-    broken: dict[str, tuple[int, list[int]]] = field(default_factory=dict)
-    seen: np.ndarray = field(init=False)  # pairs of each file (files,)
-    normalized: np.ndarray = field(init=False)  # pairs that normalization changed (files,)
-    dropped: np.ndarray = field(init=False)  # pairs that each rule dropped (files, rules)
-    examples: dict[str, list[DroppedPair]] = field(init=False)  # the first pairs dropped, by the names of rules
-
-    def __post_init__(self) -> None:
-        self.seen, self.normalized = np.zeros((2, len(self.files)), int)
-        self.dropped = np.zeros((len(self.files), len(self.rules)), int)
-        self.examples = {rule.name: [] for rule in self.rules}
-
-    def remember(self, rule: int, example: DroppedPair) -> None:
-        """Keeps an example, unless there are enough."""
-        examples = self.examples[self.rules[rule].name]
-        if len(examples) < self.max_examples:
-            examples.append(example)
-
-    def count_broken(self, path: str, lines: list[int]) -> None:
-        """Counts lines of a file that are not UTF-8."""
-        count, first = self.broken.get(path, (0, []))
-        self.broken[path] = (count + len(lines), [*first, *lines][:_MAX_BROKEN])
-
-    @property
-    def kept(self) -> np.ndarray:
-        """The pairs of each file that no rule dropped so far (files,)."""
-        return self.seen - self.dropped.sum(axis=1)
-
-    @property
-    def by_rule(self) -> list[tuple[Rule, int, int]]:
-        """Each rule with the pairs that came as far as it, and those that it dropped."""
-        dropped = self.dropped.sum(axis=0)
-        seen = self.seen.sum() - (dropped.cumsum() - dropped)
-        return list(zip(self.rules, seen.tolist(), dropped.tolist(), strict=True))
-
-    def describe_drops(self) -> str:
-        """How many pairs each rule dropped, on one line."""
-        return ", ".join(f"{rule.name} {dropped}" for rule, _, dropped in self.by_rule)
-
-
-def _parameters(rule: Rule) -> dict[str, Any]:
-    """The parameters of a rule; of sets of lines, their sizes."""
-    return {name: len(value) if isinstance(value, frozenset) else value for name, value in rule.parameters.items()}
-
-
-def collect_numbers(out: Path, counts: CleaningCounts) -> dict[str, Any]:
-    """Collects the numbers of the report for JSON."""
-    return {
-        "out": out.name,
-        "seen": int(counts.seen.sum()),
-        "kept": int(counts.kept.sum()),
-        "normalized": int(counts.normalized.sum()),
-        "rules": [
-            {
-                "name": rule.name,
-                "reason": rule.reason,
-                "parameters": _parameters(rule),
-                "seen": seen,
-                "dropped": dropped,
-                "kept": seen - dropped,
-            }
-            for rule, seen, dropped in counts.by_rule
-        ],
-        "files": [
-            {
-                "source": name,
-                "seen": int(counts.seen[file]),
-                "kept": int(counts.kept[file]),
-                "normalized": int(counts.normalized[file]),
-                "dropped": dict(zip(counts.examples, counts.dropped[file].tolist(), strict=True)),
-            }
-            for file, name in enumerate(counts.files)
-        ],
-        "not_utf8": {path: {"lines": count, "first": first} for path, (count, first) in counts.broken.items()},
-        "examples": {rule: [example._asdict() for example in found] for rule, found in counts.examples.items()},
-    }
-
-
-def as_markdown(out: Path, counts: CleaningCounts) -> str:
-    """Formats the report as Markdown."""
-    seen, kept = counts.seen.sum(), counts.kept.sum()
-    by_file = np.column_stack([counts.seen, counts.dropped, counts.kept])
-    parts = [
-        f"# Cleaning of {out.name}",
-        f"Of {seen:,} pairs {kept:,} are kept ({kept / seen:.2%}). Normalization changed {counts.normalized.sum():,}.",
-        "## Rules, in the order in which they are tried",
-        table(("rule", "seen", "dropped", "of seen", "kept", "why", "parameters"), map(_rule_row, counts.by_rule)),
-        "## Files",
-        table(
-            ("source file", "seen", *counts.examples, "kept"),
-            ((f"`{name}`", *(f"{count:,}" for count in row)) for name, row in zip(counts.files, by_file, strict=True)),
-        ),
-    ]
-    if counts.broken:
-        parts += [
-            "## Lines that are not UTF-8",
-            "\n".join(_describe_broken(path, *counts.broken[path]) for path in counts.broken),
-        ]
-    examples = [(rule, example) for rule, found in counts.examples.items() for example in found]
-    if examples:
-        parts += ["## The first pairs dropped", "\n".join(_describe_example(*example) for example in examples)]
-    return "\n\n".join(parts) + "\n"
-
-
-def _rule_row(counted: tuple[Rule, int, int]) -> tuple[str, ...]:
-    rule, seen, dropped = counted
-    share = f"{dropped / seen:.2%}" if seen else "–"
-    parameters = ", ".join(f"{name} = {value}" for name, value in _parameters(rule).items())
-    return (rule.name, f"{seen:,}", f"{dropped:,}", share, f"{seen - dropped:,}", rule.reason, parameters)
-
-
-def _describe_broken(path: str, count: int, first: list[int]) -> str:
-    more = " …" if count > len(first) else ""
-    return f"- `{path}`: {count:,}, line{'s' * (len(first) > 1)} {', '.join(map(str, first))}{more}"
-
-
-def _describe_example(rule: str, example: DroppedPair) -> str:
-    place = f" ({example.place})" if example.place else ""
-    return quote_pair(f"{rule}{place}:", example.source, example.target)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,12 +76,92 @@ class Cleaning:
         return {path: os.path.relpath(path, folder) for path in paths}
 
 
-def clean(cleaning: Cleaning) -> CleaningCounts:
+def start_report(cleaning: Cleaning, rules: Sequence[Rule]) -> dict[str, Any]:
+    """The numbers of the report, which is written as JSON and as Markdown; `add_up` fills in the sums at the end."""
+    counted = []
+    for rule in rules:
+        # Of sets of lines, their sizes.
+        parameters = {
+            name: len(value) if isinstance(value, frozenset) else value for name, value in rule.parameters.items()
+        }
+        sums = {"seen": 0, "dropped": 0, "kept": 0}
+        counted.append({"name": rule.name, "reason": rule.reason, "parameters": parameters, **sums})
+    files = []
+    for path in cleaning.sources:
+        dropped = {rule.name: 0 for rule in rules}
+        files.append({"source": cleaning.shown_names[path], "seen": 0, "kept": 0, "normalized": 0, "dropped": dropped})
+    return {
+        "out": cleaning.out.name,
+        "seen": 0,
+        "kept": 0,
+        "normalized": 0,
+        "rules": counted,
+        "files": files,
+        "not_utf8": {},
+        "examples": {rule.name: [] for rule in rules},
+    }
+
+
+def add_up(report: dict[str, Any]) -> None:
+    """Fills in the sums over files, and how many pairs came as far as each rule."""
+    for name in ("seen", "kept", "normalized"):
+        report[name] = sum(file[name] for file in report["files"])
+    left = report["seen"]
+    for rule in report["rules"]:
+        rule["seen"] = left
+        rule["dropped"] = sum(file["dropped"][rule["name"]] for file in report["files"])
+        left -= rule["dropped"]
+        rule["kept"] = left
+
+
+def as_markdown(report: dict[str, Any]) -> str:
+    """Formats the report."""
+    rules = []
+    for rule in report["rules"]:
+        share = f"{rule['dropped'] / rule['seen']:.2%}" if rule["seen"] else "–"
+        numbers = [f"{rule['seen']:,}", f"{rule['dropped']:,}", share, f"{rule['kept']:,}"]
+        parameters = ", ".join(f"{name} = {value}" for name, value in rule["parameters"].items())
+        rules.append([rule["name"], *numbers, rule["reason"], parameters])
+    files = []
+    for file in report["files"]:
+        counts = [file["seen"], *file["dropped"].values(), file["kept"]]
+        files.append([f"`{file['source']}`", *(f"{count:,}" for count in counts)])
+    broken = []
+    for path, found in report["not_utf8"].items():
+        plural = "s" if len(found["first"]) > 1 else ""
+        more = " …" if found["lines"] > len(found["first"]) else ""
+        lines = ", ".join(map(str, found["first"]))
+        broken.append(f"- `{path}`: {found['lines']:,}, line{plural} {lines}{more}")
+    examples = []
+    for rule, pairs in report["examples"].items():
+        for pair in pairs:
+            place = f" ({pair['place']})" if pair["place"] else ""
+            examples.append(quote_pair(f"{rule}{place}:", pair["source"], pair["target"]))
+    parts = [
+        f"# Cleaning of {report['out']}",
+        f"Of {report['seen']:,} pairs {report['kept']:,} are kept ({report['kept'] / report['seen']:.2%}). "
+        f"Normalization changed {report['normalized']:,}.",
+        "## Rules, in the order in which they are tried",
+        table(("rule", "seen", "dropped", "of seen", "kept", "why", "parameters"), rules),
+        "## Files",
+        table(("source file", "seen", *report["examples"], "kept"), files),
+    ]
+    if broken:
+        parts += ["## Lines that are not UTF-8", "\n".join(broken)]
+    if examples:
+        parts += ["## The first pairs dropped", "\n".join(examples)]
+    return "\n\n".join(parts) + "\n"
+
+
+def clean(cleaning: Cleaning) -> dict[str, Any]:
     """Writes the pairs that every rule keeps, in order, and the report; all four files appear together.
 
     A first pass applies the rules that look at one pair, in all processes, and writes what is left aside with a record
     of 16 bytes a pair; the rules on the corpus look at these; a second pass drops their pairs. In memory are a few
     blocks of lines, the records of half a million pairs, and one byte for each pair left.
+
+    Returns:
+        The numbers of the report.
 
     Raises:
         ValueError: files that do not fit together or are damaged, or nothing left.
@@ -231,26 +175,27 @@ def clean(cleaning: Cleaning) -> CleaningCounts:
         max_ratio=cleaning.max_ratio,
         language_check=cleaning.language_check,
     )
-    sources = tuple(cleaning.shown_names[path] for path in cleaning.sources)
-    counts = CleaningCounts((*rules, *CORPUS_RULES), sources, cleaning.examples)
+    report = start_report(cleaning, (*rules, *CORPUS_RULES))
     with partial_folder(cleaning.out) as folder:
         survivors = (folder / "survivors.source", folder / "survivors.target")
-        _apply_pair_rules(cleaning, rules, counts, (*survivors, folder / "records"))
-        verdicts = np.zeros(counts.kept.sum(), np.uint8)
+        _apply_pair_rules(cleaning, rules, report, (*survivors, folder / "records"))
+        verdicts = np.zeros(sum(file["kept"] for file in report["files"]), np.uint8)
         if len(verdicts):
             for code, rule in enumerate(CORPUS_RULES, start=1):
                 rule(folder / "records", verdicts, code)
-        written = _apply_verdicts(survivors, verdicts, counts, first_rule=len(rules))
-        if not counts.kept.any():
-            raise ValueError(f"no pair is left of {counts.seen.sum()} ({counts.describe_drops()})")
+        written = _apply_verdicts(cleaning, survivors, verdicts, report)
+        add_up(report)
+        if not report["kept"]:
+            drops = ", ".join(f"{rule['name']} {rule['dropped']}" for rule in report["rules"])
+            raise ValueError(f"no pair is left of {report['seen']} ({drops})")
         publish_corpus(
             dict(zip(cleaning.languages, written, strict=True)),
             cleaning.out,
             cleaning.report,
-            markdown=as_markdown(cleaning.out, counts),
-            numbers=collect_numbers(cleaning.out, counts),
+            markdown=as_markdown(report),
+            numbers=report,
         )
-    return counts
+    return report
 
 
 def held_out_lines(prefixes: Sequence[Path], languages: tuple[str, str]) -> tuple[frozenset[str], frozenset[str]]:
@@ -279,7 +224,7 @@ class CleanedBlock(NamedTuple):
     normalized: int  # how many pairs normalization changed
     #: lines of source and target with newlines, and the pairs' records (see :data:`.RECORD`)
     kept: tuple[bytes, bytes, bytes]
-    dropped: list[tuple[int, int, str, str]]  # number of the rule, of the line, and both texts
+    dropped: list[tuple[str, int, str, str]]  # name of the rule, number of the line, and both texts
     broken: tuple[list[int], list[int]]  # for each side, numbers of lines that are not UTF-8
 
 
@@ -294,9 +239,9 @@ def clean_block(block: Block, rules: Sequence[Rule], languages: tuple[str, str])
         texts = [_decode(side, line, lines) for side, lines in zip(raw, broken, strict=True)]
         pair = SentencePair(normalize(texts[0]), normalize(texts[1]), languages)
         normalized += pair.source != texts[0] or pair.target != texts[1]
-        for number, rule in enumerate(rules):
+        for rule in rules:
             if rule(pair):
-                dropped.append((number, line, pair.source, pair.target))
+                dropped.append((rule.name, line, pair.source, pair.target))
                 break
         else:
             source.append(pair.source)
@@ -315,7 +260,7 @@ def _decode(line: bytes, number: int, broken: list[int]) -> str:
         return line.decode(errors="replace")
 
 
-def _apply_pair_rules(cleaning: Cleaning, rules: Sequence[Rule], counts: CleaningCounts, paths: Sequence[Path]) -> None:
+def _apply_pair_rules(cleaning: Cleaning, rules: Sequence[Rule], report: dict[str, Any], paths: Sequence[Path]) -> None:
     """Writes what the pair rules keep: source, target and records."""
     progress = ProgressLine("cleaning")
     with ExitStack() as stack:
@@ -324,32 +269,40 @@ def _apply_pair_rules(cleaning: Cleaning, rules: Sequence[Rule], counts: Cleanin
         for cleaned in ordered_map(function, read_blocks(cleaning.sources, cleaning.targets), cleaning.jobs):
             for file, content in zip(files, cleaned.kept, strict=True):
                 file.write(content)
-            _count(cleaned, cleaning, counts)
+            _count(cleaned, cleaning, report)
             progress.update(cleaned.seen, cleaned.progress)
     progress.finish()
-    if not counts.seen.any():
+    if not any(file["seen"] for file in report["files"]):
         raise ValueError(f"there is no pair in {', '.join(map(str, cleaning.sources))}")
 
 
-def _count(cleaned: CleanedBlock, cleaning: Cleaning, counts: CleaningCounts) -> None:
-    counts.seen[cleaned.file] += cleaned.seen
-    counts.normalized[cleaned.file] += cleaned.normalized
+def _count(cleaned: CleanedBlock, cleaning: Cleaning, report: dict[str, Any]) -> None:
+    file = report["files"][cleaned.file]
+    file["seen"] += cleaned.seen
+    file["kept"] += cleaned.seen - len(cleaned.dropped)
+    file["normalized"] += cleaned.normalized
     for rule, line, source, target in cleaned.dropped:
-        counts.dropped[cleaned.file, rule] += 1
-        counts.remember(rule, DroppedPair(f"{counts.files[cleaned.file]}:{line}", source, target))
+        file["dropped"][rule] += 1
+        if len(report["examples"][rule]) < cleaning.examples:
+            report["examples"][rule].append({"place": f"{file['source']}:{line}", "source": source, "target": target})
     for paths, lines in zip((cleaning.sources, cleaning.targets), cleaned.broken, strict=True):
         if lines:
-            counts.count_broken(cleaning.shown_names[paths[cleaned.file]], lines)
+            broken = report["not_utf8"].setdefault(cleaning.shown_names[paths[cleaned.file]], {"lines": 0, "first": []})
+            broken["lines"] += len(lines)
+            broken["first"] = [*broken["first"], *lines][:_MAX_BROKEN]
 
 
 def _apply_verdicts(
-    survivors: tuple[Path, Path], verdicts: np.ndarray, counts: CleaningCounts, *, first_rule: int
+    cleaning: Cleaning, survivors: tuple[Path, Path], verdicts: np.ndarray, report: dict[str, Any]
 ) -> list[Path]:
     """Writes the pairs whose verdict is 0, and counts the others for their files."""
-    for file, part in enumerate(np.split(verdicts, np.cumsum(counts.kept)[:-1])):
+    ends = np.cumsum([file["kept"] for file in report["files"]])
+    for file, part in zip(report["files"], np.split(verdicts, ends[:-1]), strict=True):
         # np.bincount would make eight bytes of each.
-        for code in range(1, 1 + len(CORPUS_RULES)):
-            counts.dropped[file, first_rule + code - 1] = np.count_nonzero(part == code)
+        for code, rule in enumerate(CORPUS_RULES, start=1):
+            dropped = int(np.count_nonzero(part == code))
+            file["dropped"][rule.name] = dropped
+            file["kept"] -= dropped
     written = [path.with_suffix(f"{path.suffix}.kept") for path in survivors]
     first = 0
     with written[0].open("wb") as source_file, written[1].open("wb") as target_file:
@@ -358,6 +311,8 @@ def _apply_verdicts(
             first += len(part)
             block.write((source_file, target_file), part == 0)
             for index in np.flatnonzero(part):
-                example = DroppedPair("", block.source[index].decode(), block.target[index].decode())
-                counts.remember(first_rule + int(part[index]) - 1, example)
+                examples = report["examples"][CORPUS_RULES[part[index] - 1].name]
+                if len(examples) < cleaning.examples:
+                    source, target = block.source[index].decode(), block.target[index].decode()
+                    examples.append({"place": "", "source": source, "target": target})
     return written

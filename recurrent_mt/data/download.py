@@ -58,7 +58,7 @@ def extract(archive: Path, patterns: list[str], folder: Path) -> list[Path]:
     """Takes files out of a tar or zip archive to a folder: one a pattern, in which ``*`` matches anything.
 
     Raises:
-        LookupError: if no file matches a pattern, or several do, or a link.
+        ValueError: if no file matches a pattern, or several do, or a link.
     """
     found: dict[str, Path] = {}
     for name, source in _files(archive):
@@ -66,14 +66,14 @@ def extract(archive: Path, patterns: list[str], folder: Path) -> list[Path]:
             if not fnmatch.fnmatchcase(name.removeprefix("./"), pattern):
                 continue
             if source is None:
-                raise LookupError(f"{archive}: {name} is a link: give the name of the file that it leads to")
+                raise ValueError(f"{archive}: {name} is a link: give the name of the file that it leads to")
             if pattern in found:
-                raise LookupError(f"{archive} has more than one file {pattern}")
+                raise ValueError(f"{archive} has more than one file {pattern}")
             found[pattern] = folder / f"{index}-{Path(name).name}"
             with found[pattern].open("wb") as file:
                 shutil.copyfileobj(source, file)
     if missing := [pattern for pattern in patterns if pattern not in found]:
-        raise LookupError(f"{archive} has no file {' nor '.join(missing)}")
+        raise ValueError(f"{archive} has no file {' nor '.join(missing)}")
     return [found[pattern] for pattern in patterns]
 
 

@@ -20,9 +20,17 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from .. import text_files
-from ..file_lock import lock_file
-from ..text_files import DAMAGE, OPENERS, FileError, check_output_files, find_file, require_damage
+from ..file_lock import open_locked
+from ..text_files import (
+    DAMAGE,
+    OPENERS,
+    FileError,
+    check_output_files,
+    find_file,
+    read_parallel,
+    require_damage,
+    write_aside,
+)
 
 _SECONDS = 5.0
 
@@ -61,27 +69,20 @@ def partial_folder(prefix: Path) -> Iterator[Path]:
         FileError: if another process writes there.
     """
     folder = prefix.with_name(f".{prefix.name}.partial")
-    lock = _lock_folder(folder)
+
+    def open_folder() -> int:
+        folder.mkdir(parents=True, exist_ok=True)
+        return os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+
+    lock = open_locked(folder, open_folder)
+    if lock is None:
+        raise FileError(folder, "another process is writing there: wait for that, or choose another --out")
     try:
         for entry in folder.iterdir():
             shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        os.close(lock)
-
-
-def _lock_folder(folder: Path) -> int:
-    """Makes a folder and locks it; the kernel gives the lock back when the process ends, however it does."""
-    while True:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        if not lock_file(lock):
-            os.close(lock)
-            raise FileError(folder, "another process is writing there: wait for that, or choose another --out")
-        # Another may have removed it before the lock was there.
-        if folder.exists() and os.path.samestat(os.fstat(lock), folder.stat()):
-            return lock
         os.close(lock)
 
 
@@ -174,27 +175,14 @@ def one_line(text: str) -> str:
     return LINE_BREAKS.sub(" ", text).strip()
 
 
-def stream_sentences(path: Path) -> Iterator[str]:
-    """The lines of a file, plain or compressed, each on one line whatever reads it next (see :func:`one_line`).
-
-    Raises:
-        FileError: if it has no sentences, or is cut off, damaged or not UTF-8.
-    """
-    return map(one_line, text_files.stream_sentences(path))
-
-
 def read_pairs(prefix: str, languages: tuple[str, str]) -> Iterator[tuple[str, str]]:
-    """The sentence pairs of ``PREFIX.LANGUAGE``.
+    """The sentence pairs of ``PREFIX.LANGUAGE``, plain or compressed, each on one line whatever reads it next.
 
     Raises:
         FileError: if a file is missing or damaged, or one has more lines than the other.
     """
-    first, second = (find_file(prefix, language) for language in languages)
-    for number, (left, right) in enumerate(zip_longest(stream_sentences(first), stream_sentences(second))):
-        if left is None or right is None:
-            shorter, longer = (first, second) if left is None else (second, first)
-            raise FileError(shorter, f"it ends after line {number} and {longer} goes on: they must be parallel")
-        yield left, right
+    for source, target in read_parallel([find_file(prefix, language) for language in languages]):
+        yield one_line(source), one_line(target)
 
 
 def require_room(folder: Path) -> None:
@@ -233,6 +221,55 @@ def write_pairs(pairs: Iterable[tuple[str, str]], folder: Path, languages: tuple
             raise ValueError(f"there is no sentence pair for {folder}")
         partial.rename(folder)
     return count
+
+
+def limit_lengths(
+    prefix: str, out: str, languages: tuple[str, str], *, most: int | None, refuse: bool, same_as: str | None = None
+) -> str:
+    """Copies the pairs with 1 to `most` tokens on each side, or with any number but 0.
+
+    Args:
+        prefix: ``PREFIX.LANG`` is read.
+        out: ``OUT.LANG`` is written.
+        languages: source and target.
+        most: tokens on a side.
+        refuse: whether a pair of another length is an error, as in a test set.
+        same_as: prefix of the text before it was split into tokens, which must have as many lines: a tool that takes
+            another character for the end of a line shifts what follows.
+
+    Returns:
+        What was dropped, as a sentence; nothing if nothing was.
+
+    Raises:
+        FileError: naming the line that is refused, or files that do not go together.
+    """
+    names = [f"{text}.{language}" for text in (prefix, same_as) if text for language in languages]
+    dropped, first, number = 0, "", 0
+    with ExitStack() as stack:
+        partials = [stack.enter_context(write_aside(f"{out}.{language}")) for language in languages]
+        files = [stack.enter_context(partial.open("w", encoding="utf-8", newline="\n")) for partial in partials]
+        for number, texts in enumerate(read_parallel(names), 1):
+            faults = [find_fault(text, most) for text in texts[:2]]
+            if not any(faults):
+                for file, text in zip(files, texts):
+                    file.write(f"{text}\n")
+                continue
+            side = 0 if faults[0] else 1
+            reason = f"{names[side]} line {number} {faults[side]}"
+            if refuse:
+                raise ValueError(reason)
+            dropped, first = dropped + 1, first or reason
+        if dropped == number:
+            raise FileError(f"{prefix}.{languages[0]}", "no pair is left")
+    return f"Dropped {dropped} of {number} pairs (the first: {first})." if dropped else ""
+
+
+def find_fault(text: str, most: int | None) -> str:
+    """Why a line cannot be used; nothing if it can."""
+    count = len(text.split())
+    if not count:
+        return "has no token"
+    return f"has {count} tokens, more than the {most} allowed" if most is not None and count > most else ""
 
 
 class Block(NamedTuple):

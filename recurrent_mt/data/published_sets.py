@@ -53,7 +53,7 @@ def look_up(identifiers: list[str]) -> list[PublishedSet]:
     """Finds corpora in mtdata's index.
 
     Raises:
-        LookupError: if mtdata does not know one, or keeps it in a form that is not read here.
+        ValueError: if mtdata does not know one, or keeps it in a form that is not read here.
     """
     with tempfile.TemporaryDirectory() as folder:
         # mtdata reads this when it is imported. Its cache of the index is written in place: cut off, it would stay so.
@@ -65,7 +65,7 @@ def look_up(identifiers: list[str]) -> list[PublishedSet]:
         for identifier in identifiers:
             key = DatasetId.parse(identifier)
             if key not in INDEX:
-                raise LookupError(
+                raise ValueError(
                     f"mtdata knows no corpus {identifier}; its command `mtdata list -id` prints all it knows"
                 )
             found.append(_published(INDEX[key]))
@@ -74,7 +74,7 @@ def look_up(identifiers: list[str]) -> list[PublishedSet]:
 
 def _published(entry) -> PublishedSet:  # type: ignore[no-untyped-def]
     if not isinstance(entry.url, str) or not entry.url.startswith("http") or entry.in_ext == "opus_xces":
-        raise LookupError(f"{entry.did}: only corpora in one file are read here")
+        raise ValueError(f"{entry.did}: only corpora in one file are read here")
     return PublishedSet(
         str(entry.did), entry.url, entry.in_paths, entry.in_ext or entry.ext, list(entry.cols) if entry.cols else None
     )
@@ -89,12 +89,12 @@ def load(path: Path, identifier: str) -> PublishedSet:
     """One of those that `save` wrote.
 
     Raises:
-        LookupError: if it is not among them.
+        ValueError: if it is not among them.
     """
     for record in json.loads(path.read_text(encoding="utf-8")):
         if record["identifier"] == identifier:
             return PublishedSet(**record)
-    raise LookupError(f"{path} has no corpus {identifier}")
+    raise ValueError(f"{path} has no corpus {identifier}")
 
 
 def fetch(
@@ -124,8 +124,7 @@ def sentence_pairs(corpus: PublishedSet, file: Path, languages: tuple[str, str])
     """The pairs of a downloaded corpus, one line a sentence, sides in the order of `languages`.
 
     Raises:
-        ValueError: if the sides differ in length, or the corpus has other languages.
-        LookupError: if the archive lacks a file.
+        ValueError: if the sides differ in length, the corpus has other languages, or the archive lacks a file.
     """
     wanted = [three_letter_code(language) for language in languages]
     if sorted(wanted) != sorted(corpus.languages):

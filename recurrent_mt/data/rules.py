@@ -16,7 +16,8 @@ import pycld2
 import regex
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-from ..languages import HAN, base_language, is_chinese, join_chinese, read_language
+from ..characters import HAN, join_chinese
+from ..languages import base_language, is_chinese, read_language
 from .words import count_words, has_words
 
 # CLD2 finds several languages in a line, with percentages of its text.

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..languages import normalize
+from ..characters import normalize
 from ..ordered_map import ordered_map
 from ..text_files import find_file
 from .ngrams import FIRST_WORD, UNKNOWN, NgramModel

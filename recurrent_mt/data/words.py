@@ -18,17 +18,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-from ..languages import (
-    CHINESE,
-    HAN,
-    JOINERS,
-    base_language,
-    has_spaces,
-    is_chinese,
-    join_chinese,
-    normalize,
-    read_language,
-)
+from ..characters import CHINESE, HAN, JOINERS, join_chinese, normalize
+from ..languages import base_language, has_spaces, is_chinese, read_language
 
 # How many Han characters (and runs of anything else) Chinese has for one English word.
 _CHARACTERS_A_WORD = 1.6
@@ -119,7 +110,7 @@ def lowercase_tokens(text: str) -> list[str]:
 def ending_marks(language: str) -> str:
     """Punctuation of a language that Moses does not know and leaves apart from the word before it."""
     base, script = read_language(language)
-    return _ENDING_MARKS.get(script, "»" * (base in _GUILLEMETS))
+    return _ENDING_MARKS.get(script, "»" if base in _GUILLEMETS else "")
 
 
 class Tokenizer(NamedTuple):
@@ -158,8 +149,9 @@ def make_tokenizer(language: str) -> Tokenizer:
             text = _SPLIT_FLAG.sub(r"\1\2", _SPLIT_VARIANT.sub("", text))
             return beside_mark.sub("", text) if beside_mark else text
 
-        marks = ending_marks(language)
-        beside_mark = re.compile(f" (?=[{marks}])" + "|(?<=«) " * ("»" in marks)) if marks else None
+        marks, beside_mark = ending_marks(language), None
+        if marks:
+            beside_mark = re.compile(f" (?=[{marks}])|(?<=«) " if "»" in marks else f" (?=[{marks}])")
         return Tokenizer(tokenize_as_moses, detokenize)
     words = load_chinese_words()
 
@@ -231,7 +223,8 @@ def join_quotation_marks(text: str, code: str) -> str:
         if left != right:
             opened = [*opened, mark] if right else opened[:-1]
         left |= glued and found.start() == place
-        pieces += [text[place : found.start()], "" if left else " " * (found.start(1) - found.start()), mark]
+        # The pattern begins with the space before the mark, if there is one.
+        pieces += [text[place : found.start()], "" if left else found[0].removesuffix(found[1]), mark]
         glued = right
         place = found.end()
         if right and text.startswith(" ", place) and not _HIDDEN.match(text, place):

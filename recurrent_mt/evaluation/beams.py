@@ -17,11 +17,11 @@ from ..text_files import FileError, read_sentences, require_same_count
 from .figures import LINES, choose_mark, set_style, style_axes
 from .generate_log import read_generate_log
 from .tables import Cell, Group, Record, Table, format_number, select
-from .words import divide
+from .words import LENGTH_RATIO, divide
 
 #: ``beam-5.log``: scores divided by length; ``-unnormalized``: not; ``-lenpen-0.6``: divided by length to that power.
 NAME = re.compile(r"beam-(\d+)(?:(-unnormalized)|-lenpen-(\d+(?:\.\d+)?))?\.log")
-LENGTH_RATIO, SPEED = "length ratio", "sentences/s"
+SPEED = "sentences/s"
 
 
 def read_beams(

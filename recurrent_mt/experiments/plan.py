@@ -13,9 +13,9 @@ from typing import Any
 from .. import numerics
 from ..evaluation.outcomes import OUTCOME, Status, read_outcome
 from ..evaluation.train_log import read_choice
-from ..text_files import FileError
+from ..text_files import FileError, checksum
 from ..text_form import TextForm
-from .corpora import checksum, describe_corpus, describe_extra_tests, find_checksums, identify
+from .corpora import describe_corpus, describe_extra_tests, find_checksums, identify
 from .corpus_files import CorpusFiles, corpora_of
 from .defaults import list_defaults
 from .experiment import CONFIGURATIONS, PROJECT, Experiment

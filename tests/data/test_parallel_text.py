@@ -6,6 +6,7 @@ import pytest
 
 from recurrent_mt.data.parallel_text import (
     check_outputs,
+    limit_lengths,
     one_line,
     partial_folder,
     publish_corpus,
@@ -114,23 +115,6 @@ def test_broken_text_is_named(tmp_path, fr, en, message):
         list(read_pairs(write_both(tmp_path, fr=fr, en=en), LANGUAGES))
 
 
-def test_a_file_that_is_cut_off_is_named(tmp_path):
-    prefix = write_both(tmp_path, fr=b"un\n" * 9000, en=b"one\n" * 9000, ending=".gz")
-    path = tmp_path / "train.fr.gz"
-    path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(FileError, match=r"train\.fr\.gz, line \d+: the file is cut off or damaged"):
-        list(read_pairs(prefix, LANGUAGES))
-
-
-def test_a_file_that_is_missing_or_there_twice_is_refused(tmp_path):
-    prefix = write_both(tmp_path, fr=b"un\n", en=b"one\n")
-    write_both(tmp_path, fr=b"un\n", en=b"one\n", ending=".gz")
-    with pytest.raises(FileError, match="which one is meant"):
-        list(read_pairs(prefix, LANGUAGES))
-    with pytest.raises(FileError, match=r"train\.de: there is no such file, nor one with \.gz"):
-        list(read_pairs(prefix, ("de", "en")))
-
-
 def test_a_folder_appears_when_both_sides_are_whole(tmp_path):
     def broken():
         yield "un", "one"
@@ -195,3 +179,42 @@ def test_results_that_cannot_be_files_are_refused(tmp_path):
             check_outputs([], tmp_path / "out", LANGUAGES, Path(report))
     with pytest.raises(ValueError, match=r"both sides would be .*out\.en: give two languages"):
         check_outputs([], tmp_path / "out", ("en", "en"), tmp_path / "report.md")
+
+
+def limit(folder, prefix, **options):
+    dropped = limit_lengths(prefix, str(folder / "out"), LANGUAGES, **{"most": 3, "refuse": False, **options})
+    return dropped, [(folder / f"out.{language}").read_text().splitlines() for language in LANGUAGES]
+
+
+def test_pairs_that_are_empty_or_too_long_are_dropped_and_the_first_is_named(tmp_path):
+    prefix = write_both(tmp_path, fr=b"a\nb b b b\n\nd\n", en=b"A\nB\nC\nD D\n")
+    dropped, sides = limit(tmp_path, prefix)
+    assert dropped == f"Dropped 2 of 4 pairs (the first: {prefix}.fr line 2 has 4 tokens, more than the 3 allowed)."
+    assert sides == [["a", "d"], ["A", "D D"]]
+
+
+def test_without_a_limit_only_what_is_empty_is_refused(tmp_path):
+    prefix = write_both(tmp_path, fr=b"a " * 2001 + b"\nb\n", en=b"A\nB\n")
+    assert limit(tmp_path, prefix, most=None, refuse=True) == ("", [["a " * 2001, "b"], ["A", "B"]])
+
+
+@pytest.mark.parametrize(
+    ("fr", "en", "options", "message"),
+    [
+        (b"a\nb\n", b"A\n\n", {"refuse": True}, r"train\.en line 2 has no token"),
+        (b"a\nb\n", b"A\n", {}, r"train\.en: it ends after line 1"),
+        (b"a a a a\n", b"A\n", {}, "no pair is left"),
+    ],
+)
+def test_what_cannot_be_limited_is_refused_and_nothing_is_written(fr, en, options, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        limit(tmp_path, write_both(tmp_path, fr=fr, en=en), **options)
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_a_tool_that_found_another_line_separator_is_noticed(tmp_path):
+    (tmp_path / "raw").mkdir()
+    prefix = write_both(tmp_path, fr=b"a\nb\nc\n", en=b"A\nB\nC\n")
+    raw = write_both(tmp_path / "raw", fr=b"a\nb\n", en=b"A\nB\n")
+    with pytest.raises(FileError, match=r"raw/train\.fr: it ends after line 2.*another line separator"):
+        limit(tmp_path, prefix, same_as=raw)

@@ -41,7 +41,7 @@ def test_an_address_leads_to_no_other_folder(address, tmp_path):
 def test_what_an_archive_lacks_is_named(server, tmp_path):
     corpus, languages, _ = publish("tgz", server.folder / "mirror")
     other = PublishedSet(corpus.identifier, corpus.url, ["a.fr", "*.en"], corpus.format, None)
-    with pytest.raises(LookupError, match=r"has no file a\.fr"):
+    with pytest.raises(ValueError, match=r"has no file a\.fr"):
         get(other, server, tmp_path, languages)
 
 
@@ -72,38 +72,43 @@ def test_kept_as_json(tmp_path):
     sets = [publish(kind, tmp_path)[0] for kind in PUBLISHED]
     save(sets, tmp_path / "sources.json")
     assert [load(tmp_path / "sources.json", one.identifier) for one in sets] == sets
-    with pytest.raises(LookupError, match="no corpus Statmt-nothing"):
+    with pytest.raises(ValueError, match="no corpus Statmt-nothing"):
         load(tmp_path / "sources.json", "Statmt-nothing-1-fra-eng")
 
 
-def test_a_failed_download_is_told_in_one_line(server, tmp_path):
+@pytest.fixture
+def get_tgz(server, tmp_path):
+    """Calls `recurrent-mt get published` for one corpus; whence and what else is given."""
     corpus, _, _ = publish("tgz", server.folder / "mirror")
     save([corpus], tmp_path / "sources.json")
     files = ("--sources", tmp_path / "sources.json", "--downloads", tmp_path, "--out", tmp_path / "out")
-    done = call("get", "published", corpus.identifier, *files, "--mirror", server.url("nowhere"), "--pair", "fr-en")
+
+    def get_tgz(mirror, *options):
+        words = ("get", "published", corpus.identifier, *files, "--mirror", server.url(mirror), "--pair", "fr-en")
+        return call(*words, *options)
+
+    return get_tgz
+
+
+def test_a_failed_download_is_told_in_one_line(get_tgz):
+    done = get_tgz("nowhere")
     assert done.returncode == 1
     assert re.fullmatch(r"error: http\S+fr-en\.tgz: the server answers 404 Not Found\n", done.stderr)
 
 
-def test_a_download_without_a_line_among_the_checksums_is_refused(server, tmp_path):
-    corpus, _, _ = publish("tgz", server.folder / "mirror")
-    save([corpus], tmp_path / "sources.json")
-    (tmp_path / "sums").write_text(f"{'0' * 64}  {corpus.url}\n")  # an address, in place of HOST/PATH
-    files = ("--sources", tmp_path / "sources.json", "--downloads", tmp_path, "--out", tmp_path / "out")
-    options = (*files, "--mirror", server.url("mirror"), "--pair", "fr-en", "--checksums", tmp_path / "sums")
-    done = call("get", "published", corpus.identifier, *options)
-    place = corpus.url.partition("://")[2]
+def test_a_download_without_a_line_among_the_checksums_is_refused(get_tgz, server, tmp_path):
+    url = PUBLISHED["tgz"][1]
+    (tmp_path / "sums").write_text(f"{'0' * 64}  {url}\n")  # an address, in place of HOST/PATH
+    done = get_tgz("mirror", "--checksums", tmp_path / "sums")
+    place = url.partition("://")[2]
     assert done.returncode == 1 and not server.requests
     assert done.stderr == f"error: {tmp_path}/sums: there is no line for {place}, which is to be downloaded\n"
 
 
-def test_a_folder_that_is_there_is_refused_before_the_download(server, tmp_path):
-    corpus, _, _ = publish("tgz", server.folder / "mirror")
-    save([corpus], tmp_path / "sources.json")
+def test_a_folder_that_is_there_is_refused_before_the_download(get_tgz, server, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "text.fr").write_text("un\n")
-    files = ("--sources", tmp_path / "sources.json", "--downloads", tmp_path, "--out", tmp_path / "out")
-    done = call("get", "published", corpus.identifier, *files, "--mirror", server.url("mirror"), "--pair", "fr-en")
+    done = get_tgz("mirror")
     assert done.returncode == 1 and not server.requests
     assert done.stderr.startswith(f"error: {tmp_path}/out: it is there already, and nothing is replaced: ")
 
@@ -121,15 +126,19 @@ def test_mtdata_knows_what_the_recipes_ask_for():
     sets = look_up(identifiers)
     assert [one.identifier for one in sets] == identifiers
     assert all(one.url.startswith("http") for one in sets)
-    with pytest.raises(LookupError, match="mtdata knows no corpus Statmt-nothing-1-fra-eng"):
+    with pytest.raises(ValueError, match="mtdata knows no corpus Statmt-nothing-1-fra-eng"):
         look_up(["Statmt-nothing-1-fra-eng"])
 
 
-def write_table(server, content):
-    path = server.folder / "mirror" / "data.statmt.org" / "t.tsv.gz"
+def write_file(server, name, content, form):
+    path = server.folder / "mirror" / "data.statmt.org" / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.compress(content, mtime=0))
-    return PublishedSet("Statmt-t-1-fra-eng", "http://data.statmt.org/t.tsv.gz", None, "tsv.gz", None)
+    path.write_bytes(content)
+    return PublishedSet("Statmt-t-1-fra-eng", f"http://data.statmt.org/{name}", None, form, None)
+
+
+def write_table(server, content):
+    return write_file(server, "t.tsv.gz", gzip.compress(content, mtime=0), "tsv.gz")
 
 
 def test_a_carriage_return_ends_no_line_of_compressed_text(server, tmp_path):
@@ -144,13 +153,6 @@ def test_a_line_without_a_column_is_named(server, tmp_path):
         get(corpus, server, tmp_path, ("fr", "en"))
 
 
-def write_file(server, name, content, form, encoding="utf-8"):
-    path = server.folder / "mirror" / "data.statmt.org" / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content.encode(encoding))
-    return PublishedSet("Statmt-t-1-fra-eng", f"http://data.statmt.org/{name}", None, form, None)
-
-
 def test_tags_within_a_segment_of_tmx_do_not_end_it(server, tmp_path):
     sides = {
         "en": 'Click <bpt i="1">&lt;b&gt;</bpt>OK<ept i="1">&lt;/b&gt;</ept> <hi>right <it>x</it>now</hi>.',
@@ -159,7 +161,7 @@ def test_tags_within_a_segment_of_tmx_do_not_end_it(server, tmp_path):
     variants = [f'<tuv xml:lang="{language}"><seg>{text}</seg></tuv>' for language, text in sides.items()]
     plain = [f'<tuv xml:lang="{language}"><seg>{language}</seg></tuv>' for language in sides]
     units = "\n".join(f"<tu>{''.join(one)}</tu>" for one in (variants, plain))
-    corpus = write_file(server, "t.tmx", f'<tmx version="1.4"><header/><body>{units}</body></tmx>\n', "tmx")
+    corpus = write_file(server, "t.tmx", f'<tmx version="1.4"><header/><body>{units}</body></tmx>\n'.encode(), "tmx")
     pairs = get(corpus, server, tmp_path, ("fr", "en"))
     assert pairs == [("Cliquez sur OK & attendez.", "Click OK right now."), ("fr", "en")]
 
@@ -173,22 +175,21 @@ def tmx(declaration, *, start="<tmx version='1.4'>", french="Où ça ?"):
     ("encoding", "declared"), [("utf-16", "UTF-16"), ("iso-8859-1", "ISO-8859-1"), ("cp1252", "windows-1252")]
 )
 def test_tmx_is_read_in_the_encoding_that_it_names(encoding, declared, server, tmp_path):
-    corpus = write_file(server, "t.tmx", tmx(f"<?xml version='1.0' encoding='{declared}'?>"), "tmx", encoding)
+    content = tmx(f"<?xml version='1.0' encoding='{declared}'?>").encode(encoding)
+    corpus = write_file(server, "t.tmx", content, "tmx")
     assert get(corpus, server, tmp_path, ("fr", "en")) == [("Où ça ?", "Where?")]
 
 
 def test_compressed_tmx_in_a_namespace(server, tmp_path):
     content = tmx("<!DOCTYPE tmx SYSTEM 'tmx14.dtd'>", start="<tmx version='1.4' xmlns='http://www.lisa.org/tmx14'>")
-    corpus = write_file(server, "t.tmx.gz", "", "tmx.gz")
-    (path,) = server.folder.rglob("t.tmx.gz")
-    path.write_bytes(gzip.compress(content.encode("utf-8-sig"), mtime=0))
+    corpus = write_file(server, "t.tmx.gz", gzip.compress(content.encode("utf-8-sig"), mtime=0), "tmx.gz")
     assert get(corpus, server, tmp_path, ("fr", "en")) == [("Où ça ?", "Where?")]
 
 
 def test_tmx_whose_entities_make_gigabytes_of_it_is_refused(server, tmp_path):
     entities = "".join(f"<!ENTITY e{depth} '{f'&e{depth - 1};' * 10}'>" for depth in range(1, 10))
     content = tmx(f"<!DOCTYPE tmx [<!ENTITY e0 'ten letters'>{entities}]>", french="&e9;")
-    corpus = write_file(server, "t.tmx", content, "tmx")
+    corpus = write_file(server, "t.tmx", content.encode(), "tmx")
     with pytest.raises(ValueError, match="Statmt-t-1-fra-eng: limit on input amplification factor"):
         get(corpus, server, tmp_path, ("fr", "en"))
 
@@ -213,7 +214,7 @@ def test_segments_of_sgm_that_would_be_skipped_are_counted(segment, read, server
 def test_a_segment_of_the_xml_of_wmt_that_would_be_cut_is_refused(damaged, server, tmp_path):
     text = "One <b>more</b> line" if damaged else "One more\nline"
     content = f"<dataset><doc><src><p><seg id='1'>Une</seg></p></src><ref><p><seg id='1'>{text}</seg></p></ref></doc>"
-    corpus = write_file(server, "t.xml", f"{content}</dataset>", "wmt21xml")
+    corpus = write_file(server, "t.xml", f"{content}</dataset>".encode(), "wmt21xml")
     if not damaged:
         assert get(corpus, server, tmp_path, ("fr", "en")) == [("Une", "One more line")]
         return

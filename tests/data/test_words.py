@@ -1,14 +1,15 @@
-"""Characters made uniform, words separated and put together again: what comes back exactly, how much of real text."""
+"""Words separated and put together again: what comes back exactly, and how much of real text."""
 
 import marshal
 import subprocess
 import sys
 import tempfile
-import unicodedata
 from pathlib import Path
 
 import pytest
 
+from recurrent_mt.characters import normalize
+from recurrent_mt.cli.words import choose_function, require_whole_words
 from recurrent_mt.data.rules import is_other_language, require_known
 from recurrent_mt.data.words import (
     count_words,
@@ -18,16 +19,14 @@ from recurrent_mt.data.words import (
     make_known_word_splitter,
     make_tokenizer,
 )
-from recurrent_mt.languages import normalize
+from recurrent_mt.text_files import FileError
 from recurrent_mt.text_form import TextForm
-from tests.commands import call, command_line
-
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+from tests.commands import call, command_line, run
+from tests.data.tools import SHARED
 
 
 @pytest.fixture(scope="module")
 def chinese():
-    pytest.importorskip("jieba")
     return make_tokenizer("zh")
 
 
@@ -115,9 +114,8 @@ def test_marks_that_moses_does_not_know_stay_with_their_words(language, text):
     assert tokenizer.detokenize(tokenizer.tokenize(text)) == text
     form = TextForm(Path(), "en", language, "word", "moses", lowercase=False, truecased=False)
     words = form.split(text, language)
-    line = command_line(*form.join_command.split())
-    done = subprocess.run(line, input=f"{words}\n", capture_output=True, text=True, encoding="utf-8", check=True)
-    assert done.stdout == form.join(words) + "\n" == text + "\n"
+    assert form.join_command == f"recurrent-mt words join --language {language}"
+    assert choose_function("join", language)(words) == form.join(words) == text
 
 
 def test_a_space_beside_a_chinese_character_is_dropped(chinese):
@@ -133,9 +131,8 @@ def test_input_that_is_not_utf_8_is_named_with_its_line():
 
 def test_copied_text_has_the_same_lines_for_every_program():
     text = "\ufeffUn\rchat\u2028dort,\0 là\r\n\n e\u0301te\u0301 "
-    done = subprocess.run(
-        command_line("recurrent-mt", "words", "copy", "--language", "fr"), input=text.encode(), capture_output=True
-    )
+    line = command_line("recurrent-mt", "words", "copy", "--language", "fr")
+    done = subprocess.run(line, input=text.encode(), capture_output=True)
     assert done.stdout.decode() == "Un chat\u2028dort,  là\n\n e\u0301te\u0301 \n"
 
 
@@ -166,28 +163,6 @@ def test_share_of_real_lines_that_come_back(name, share, request):
     assert restored >= share * len(lines)
 
 
-CASES = {
-    "composed": ("cafe\u0301 e\u0302tre", "café être"),
-    "odd spaces": ("a\u00a0b\u202fc\u3000d\te\u2009f", "a b c d e f"),
-    "runs and ends": ("  a   b ", "a b"),
-    "line separators": ("a\u2028b\u2029c\u0085d\x0be\x0cf\x1eg\rh", "a b c d e f g h"),
-    "control": ("a\x00b\x7fc\x9fd", "a b c d"),
-    "zero width": ("wo\u200brd \ufeffs\u00adoft \u2066x\u2069", "word soft x"),
-    "joiners": ("\u200cمی\u200cرود، کتاب\u200c\u200cها\u200d", "می\u200cرود، کتاب\u200cها"),
-    "joiners at the end": ("അവന്\u200d വ\u200d হঠাত্\u200d\u200d", "അവന്\u200d വ হঠাত্\u200d"),
-    "other joiners": ("क्\u200dष a\u200db", "क्\u200dष ab"),
-    "emoji": ("👩\u200d🔬 🏳️\u200d🌈 a\u200d🔬", "👩\u200d🔬 🏳️\u200d🌈 a🔬"),
-    "Mongolian": ("ᠬᠠᠷ\u180eᠠ", "ᠬᠠᠷ\u180eᠠ"),
-    "no characters": ("a\ufffe\ufdd0\U0001ffffb", "ab"),
-    "left alone": ("« L’été », 100 % ﬁn — 中文，。", "« L’été », 100 % ﬁn — 中文，。"),
-}
-
-
-@pytest.mark.parametrize(("text", "expected"), CASES.values(), ids=CASES)
-def test_normalized_text(text, expected):
-    assert normalize(text) == expected
-
-
 @pytest.mark.parametrize(
     ("code", "text", "tokens"),
     [
@@ -201,22 +176,6 @@ def test_joiners_within_words_come_through(code, text, tokens):
     tokenizer = make_tokenizer(code)
     assert tokenizer.tokenize(text) == tokens
     assert tokenizer.detokenize(tokens) == text
-
-
-def test_every_character_is_normalized_to_one_line():
-    """Whatever a line holds, the result is one line in NFC for every way of counting, and normal already."""
-    everything = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) != "Cs"]
-    # Many at a time: between two words, none changes what becomes of the next. Sorted, since a line is spared what none
-    # of its characters needs.
-    everything.sort(key=lambda character: (character.isprintable(), unicodedata.is_normalized("NFC", character)))
-    for start in range(0, len(everything), 256):
-        line = normalize(" ".join(f"a{character}b" for character in everything[start : start + 256]))
-        block = f"from {ord(everything[start]):#x}"
-        assert len(line.splitlines()) == 1, block
-        assert normalize(line) == line and unicodedata.is_normalized("NFC", line), block
-    for character in everything:
-        if unicodedata.category(character) in {"Cc", "Zl", "Zp"}:
-            assert normalize(f"a{character}b") == "a b", hex(ord(character))
 
 
 def test_raw_text_becomes_the_words_of_a_corpus_that_came_with_its_own():
@@ -245,27 +204,19 @@ def test_chinese_of_a_country_is_chinese(code):
     assert form.join_command == f"recurrent-mt words join --language {code}"
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_text_in_subwords_is_refused_where_bpe_follows(jobs):
-    line = command_line("recurrent-mt", "words", "normalize", "--language", "fr", "--jobs", jobs)
-    text = "un @@ chat\nun ch@@ at\n"
-    keep, refuse = (
-        subprocess.run([*line, *option], input=text, capture_output=True, text=True, encoding="utf-8")
-        for option in ([], ["--whole-words"])
-    )
-    assert (keep.returncode, keep.stdout) == (0, text)
-    assert refuse.returncode == 1
-    assert "standard input, line 1: the word @@ ends in @@, as subwords of BPE do" in refuse.stderr
+def test_text_in_subwords_is_refused_where_bpe_follows():
+    lines = ["un @@ chat", "un ch@@ at"]
+    with pytest.raises(FileError, match="standard input, line 1: the word @@ ends in @@, as subwords of BPE do"):
+        list(require_whole_words(lines))
+    assert list(require_whole_words(["un chat", "@ @"])) == ["un chat", "@ @"]
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_words_are_split_into_subwords_as_subword_nmt_does(tmp_path, jobs):
+def test_words_are_split_into_subwords_as_subword_nmt_does(tmp_path):
     (tmp_path / "codes").write_text("#version: 0.2\nc h\nch a\nl e</w>\n")
     text = "le chat chasse\n\nle  chien \n" * 3000
-    ours, theirs = (
-        subprocess.run(command_line(*words, "--codes", tmp_path / "codes"), input=text, capture_output=True, text=True)
-        for words in (("recurrent-mt", "words", "segment", "--jobs", jobs), ("subword-nmt", "apply-bpe"))
-    )
+    codes = ("--codes", tmp_path / "codes")
+    ours = run("recurrent-mt", "words", "segment", "--jobs", 2, *codes, text=text)
+    theirs = run("subword-nmt", "apply-bpe", *codes, text=text)
     assert ours.returncode == 0 and ours.stdout == theirs.stdout
     assert ours.stdout.startswith("le cha@@ t cha@@ s@@ s@@ e\n\nle ch@@ i@@ e@@ n \n")
 
@@ -346,11 +297,3 @@ def test_words_that_are_counted_have_their_vowel_signs_and_joiners():
     text = "हिन्दी में বাংলা தமிழ் בְּרֵאשִׁית می\u200cخواهم Ọ̀rọ̀ don’t 北京。"
     words = "हिन्दी में বাংলা தமிழ் בְּרֵאשִׁית می\u200cخواهم ọ̀rọ̀ don ' t 北 京 。"
     assert lowercase_tokens(normalize(text)) == normalize(words).split(" ")
-
-
-def test_turkish_has_two_letters_i():
-    line = command_line("recurrent-mt", "words", "split", "--language", "tur", "--lowercase")
-    done = subprocess.run(line, input="IŞIK Isınma İSTANBUL", capture_output=True, text=True, encoding="utf-8")
-    form = TextForm(Path(), "en", "tr", "word", "moses", lowercase=True, truecased=False)
-    assert done.stdout == form.split("IŞIK Isınma İSTANBUL", "tr") + "\n" == "ışık ısınma istanbul\n"
-    assert form.split("ISTANBUL", "en") == "istanbul"

@@ -1,19 +1,15 @@
-"""Runs the tools that clean and select as they are called, and reads and writes their files."""
+"""Runs the tools that clean and select, and reads and writes their files."""
 
 from pathlib import Path
 
-from tests.commands import command_line, run_warm
+from tests.commands import call
 
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared" / "data"
 
 
-def command(name, *arguments):
-    return command_line("recurrent-mt", name, *arguments)
-
-
 def run(name, *arguments, check=True):
-    done = run_warm("recurrent-mt", name, *arguments)
+    done = call(name, *arguments)
     assert not check or done.returncode == 0, done.stderr
     return done
 
@@ -21,6 +17,12 @@ def run(name, *arguments, check=True):
 def write_lines(path, lines):
     path.write_bytes(b"".join(line.encode() + b"\n" for line in lines))
     return path
+
+
+def write_pairs(folder, name, pairs, languages=("fr", "en")):
+    """The files of both sides."""
+    folder.mkdir(exist_ok=True, parents=True)
+    return [write_lines(folder / f"{name}.{language}", side) for language, side in zip(languages, zip(*pairs))]
 
 
 def read_lines(path):

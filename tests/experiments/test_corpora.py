@@ -1,8 +1,8 @@
-"""Parallel text: what is found in it before anything starts, and sentences of lengths that models take."""
+"""Parallel text: what is found in it before anything starts."""
 
 import pytest
 
-from recurrent_mt.experiments.corpora import check_files, check_pair, limit_lengths
+from recurrent_mt.experiments.corpora import check_files, check_pair
 from recurrent_mt.text_files import FileError
 
 PAIR = ("fr", "en")
@@ -12,47 +12,6 @@ def write(folder, name, french, english):
     for language, lines in zip(PAIR, (french, english), strict=True):
         (folder / f"{name}.{language}").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return str(folder / name)
-
-
-def limit(folder, prefix, **options):
-    dropped = limit_lengths(prefix, str(folder / "out"), PAIR, **{"most": 3, "refuse": False, **options})
-    return dropped, [(folder / f"out.{language}").read_text().splitlines() for language in PAIR]
-
-
-def test_pairs_that_are_empty_or_too_long_are_dropped_and_the_first_is_named(tmp_path):
-    prefix = write(tmp_path, "train", ["a", "b b b b", "", "d"], ["A", "B", "C", "D D"])
-    dropped, sides = limit(tmp_path, prefix)
-    assert dropped == f"Dropped 2 of 4 pairs (the first: {prefix}.fr line 2 has 4 tokens, more than the 3 allowed)."
-    assert sides == [["a", "d"], ["A", "D D"]]
-
-
-def test_without_a_limit_only_what_is_empty_is_refused(tmp_path):
-    prefix = write(tmp_path, "test", ["a " * 2001, "b"], ["A", "B"])
-    assert limit(tmp_path, prefix, most=None, refuse=True) == ("", [["a " * 2001, "b"], ["A", "B"]])
-
-
-def test_a_pair_of_a_test_set_is_refused_with_its_line_and_nothing_is_written(tmp_path):
-    prefix = write(tmp_path, "test", ["a", "b"], ["A", ""])
-    with pytest.raises(ValueError, match=r"test\.en line 2 has no token"):
-        limit(tmp_path, prefix, refuse=True)
-    assert not list(tmp_path.glob("out*"))
-
-
-def test_sides_of_different_lengths_are_refused(tmp_path):
-    prefix = write(tmp_path, "train", ["a", "b"], ["A"])
-    with pytest.raises(FileError, match=r"train\.en: it ends after line 1"):
-        limit(tmp_path, prefix)
-
-
-def test_a_tool_that_found_another_line_separator_is_noticed(tmp_path):
-    prefix, raw = write(tmp_path, "words", ["a", "b", "c"], ["A", "B", "C"]), write(tmp_path, "raw", "ab", "AB")
-    with pytest.raises(FileError, match=r"raw\.fr: it ends after line 2.*another line separator"):
-        limit(tmp_path, prefix, same_as=raw)
-
-
-def test_a_text_of_which_nothing_is_left_is_refused(tmp_path):
-    with pytest.raises(FileError, match="no pair is left"):
-        limit(tmp_path, write(tmp_path, "train", ["a a a a"], ["A"]))
 
 
 def test_empty_lines_are_counted_where_they_may_be_and_refused_elsewhere(tmp_path):

@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from recurrent_mt.data.parallel_text import stream_sentences
 from recurrent_mt.evaluation.alignment import read_alignment_lines, read_alignment_log, read_gold_links
 from recurrent_mt.evaluation.generate_log import collect_lists, read_generate_log
 from recurrent_mt.evaluation.structure.gates import WindowGates, read_gates
@@ -25,7 +24,7 @@ from recurrent_mt.experiments.systems import list_training_arguments
 from recurrent_mt.experiments.training_command import configuration_arguments
 from recurrent_mt.onnx_translation import read_manifest
 from recurrent_mt.report.attachments import Figure, read_attachment, read_tables
-from recurrent_mt.text_files import read_dictionary
+from recurrent_mt.text_files import read_dictionary, read_parallel
 from tests.evaluation.logs import generate_log, train_log
 from tests.parity.made_up import made_up
 from user_dir.checkpoints.groundhog import read_file, read_words
@@ -169,8 +168,8 @@ READERS = {
     "tables": Reader(tables, (json.dumps({"tables": [asdict(TABLE)] * 2}, ensure_ascii=False).encode(),), ".json"),
     "drawing": Reader(drawing, (DRAWING.encode(),), ".svg"),
     "trees": Reader(read_penn_trees, (lines("(S (NP (DT the) (NN dog)) (VP (VBZ barks)))", "( (S (X a) (X b)))"),)),
-    "corpus": Reader(lambda path: list(stream_sentences(path)), (lines("un homme dort .", "  Été\u2028 "),)),
-    "compressed corpus": Reader(lambda path: list(stream_sentences(path)), (gzip.compress(b"un\ndeux\n" * 50),), ".gz"),
+    "corpus": Reader(lambda path: list(read_parallel([path])), (lines("un homme dort .", "  Été\u2028 "),)),
+    "compressed corpus": Reader(lambda path: list(read_parallel([path])), (gzip.compress(b"un\ndeux\n" * 50),), ".gz"),
     "model of GroundHog": Reader(
         parameters, tuple(array_file(made_up(kind, SIZES, seed=1)[0]) for kind in ("rnnenc", "grconv", "rnnsearch"))
     ),

@@ -19,48 +19,21 @@ from dataclasses import dataclass
 from itertools import islice
 
 from .chinese import Chinese
-from .composer import SentenceComposer
+from .composer import Composer
 from .english import English
 from .french import French
 from .realizer import Leaf, Tree
 from .sampling import Rng, Weighted
 
-__all__ = ["LANGUAGES", "LONGEST", "PAIRS", "SHORTEST", "SPLITS", "Example", "Leaf", "Tree", "detokenize", "generate"]
-
-LANGUAGES = ("fr", "en", "zh")
-_NO_SPACE_BEFORE = frozenset([".", ",", "'s", "'"])
-_NO_BREAK_SPACE = "\u00a0"
-
-
-def detokenize(tokens: Sequence[str], language: str) -> str:
-    """Returns the text of a tokenized sentence: spacing of the language, a capital letter at the start.
-
-    French puts a no-break space (U+00A0) before a question mark; Chinese is written without spaces. The tokens are
-    true-cased, as the corpus has them or as a model trained on it makes them.
-
-    Raises:
-        ValueError: another language.
-    """
-    if language not in LANGUAGES:
-        raise ValueError(f"unknown language {language!r}: choose from {', '.join(LANGUAGES)}")
-    if language == "zh":
-        return "".join(tokens)
-    text = ""
-    for token in tokens:
-        if token == "?":
-            text += _NO_BREAK_SPACE + token if language == "fr" else token
-        elif not text or token in _NO_SPACE_BEFORE or (language == "fr" and text.endswith("'")):
-            text += token
-        else:
-            text += " " + token
-    return text[:1].upper() + text[1:]
-
+__all__ = ["LONGEST", "PAIRS", "SHORTEST", "SPLITS", "Example", "Leaf", "Tree", "detokenize", "generate"]
 
 PAIRS = ("fr-en", "zh-en")
 SPLITS = ("test", "valid", "train")
 SHORTEST, LONGEST = 3, 60
 _REALIZERS: dict[str, type[French | English | Chinese]] = {"fr": French, "en": English, "zh": Chinese}
 _PATIENCE = 3000
+_NO_SPACE_BEFORE = (".", ",", "'s", "'")
+_NO_BREAK_SPACE = "\u00a0"
 
 
 @dataclass(frozen=True)
@@ -97,12 +70,6 @@ def generate(
         ValueError: an unknown pair or split, a negative size or seed, or lengths outside 3 to 60.
         RuntimeError: the grammar cannot make so many different sentences of these lengths.
     """
-    check(pair, sizes, seed, min_words=min_words, max_words=max_words)
-    return _generate(pair, sizes, seed, min_words, max_words)
-
-
-def check(pair: str, sizes: Mapping[str, int], seed: int, *, min_words: int, max_words: int) -> None:
-    """Raises a ValueError that names the wrong argument of :func:`generate`, if there is one."""
     if pair not in PAIRS:
         raise ValueError(f"unknown language pair {pair!r}: choose from {', '.join(PAIRS)}")
     for split, size in sizes.items():
@@ -116,6 +83,7 @@ def check(pair: str, sizes: Mapping[str, int], seed: int, *, min_words: int, max
         raise ValueError(
             f"lengths from {min_words} to {max_words}: choose a range within {SHORTEST} to {LONGEST} words"
         )
+    return _generate(pair, sizes, seed, min_words, max_words)
 
 
 def _generate(pair: str, sizes: Mapping[str, int], seed: int, min_words: int, max_words: int) -> Iterator[Example]:
@@ -143,20 +111,29 @@ def _generate(pair: str, sizes: Mapping[str, int], seed: int, min_words: int, ma
 
 def _draw(pair: str, split: str, rng: Rng, lengths: range) -> Iterator[Example | None]:
     """Yields sentence pairs without end; None where what was drawn is too short or too long."""
-    languages = pair.split("-")
-    realizers = [_REALIZERS[language]() for language in languages]
-    composer = SentenceComposer(rng)
+    source, target = pair.split("-")
+    composer = Composer(rng)
     wanted = Weighted(lengths, list(map(_length_weight, lengths)))
     while True:
         meaning = composer.sentence(wanted.draw(rng))
-        trees = [realizer.sentence(meaning) for realizer in realizers]
-        leaves = [list(tree.leaves()) for tree in trees]
-        if not all(len(side) in lengths for side in leaves):
+        source_tree = _REALIZERS[source]().sentence(meaning)
+        target_tree = _REALIZERS[target]().sentence(meaning)
+        source_leaves, target_leaves = list(source_tree.leaves()), list(target_tree.leaves())
+        if len(source_leaves) not in lengths or len(target_leaves) not in lengths:
             yield None
             continue
-        tokens = [[leaf.token for leaf in side] for side in leaves]
-        texts = [detokenize(side, language) for side, language in zip(tokens, languages)]
-        yield Example(split, *tokens, *trees, _align(*leaves), *texts)  # type: ignore[call-arg, arg-type]
+        source_tokens = [leaf.token for leaf in source_leaves]
+        target_tokens = [leaf.token for leaf in target_leaves]
+        yield Example(
+            split,
+            source_tokens,
+            target_tokens,
+            source_tree,
+            target_tree,
+            _align(source_leaves, target_leaves),
+            detokenize(source_tokens, source),
+            detokenize(target_tokens, target),
+        )
 
 
 def _length_weight(length: int) -> float:
@@ -176,3 +153,21 @@ def _align(source: list[Leaf], target: list[Leaf]) -> list[tuple[int, int]]:
     return sorted(
         {(i, j) for i, leaf in enumerate(source) for anchor in leaf.anchors for j in positions.get(anchor, ())}
     )
+
+
+def detokenize(tokens: Sequence[str], language: str) -> str:
+    """Returns the text of true-cased tokens: spacing of the language, a capital letter at the start.
+
+    French puts a no-break space (U+00A0) before a question mark; Chinese is written without spaces.
+    """
+    if language == "zh":
+        return "".join(tokens)
+    text = ""
+    for token in tokens:
+        if token == "?":
+            text += _NO_BREAK_SPACE + token if language == "fr" else token
+        elif not text or token in _NO_SPACE_BEFORE or (language == "fr" and text.endswith("'")):
+            text += token
+        else:
+            text += " " + token
+    return text[:1].upper() + text[1:]

@@ -94,8 +94,10 @@ class Chinese(Realizer):
         if clause.manner:
             children.append(Tree("AdvP", [Leaf("ADV", clause.manner.zh, (clause, "manner")), Leaf("PART", "地")]))
         if action.passive:
-            by = Leaf("ADP", "被", (clause, "passive"), (action, "by"))
-            children.append(Tree("PP", [by, *([self.nominal(action.agent)] if action.agent else [])]))
+            passive = Tree("PP", [Leaf("ADP", "被", (clause, "passive"), (action, "by"))])
+            if action.agent:
+                passive.children.append(self.nominal(action.agent))
+            children.append(passive)
         return Tree("VP", [*children, *self._governed(clause, action)])
 
     def _governed(self, clause: Clause, action: Action) -> list[Node]:
@@ -120,9 +122,6 @@ class Chinese(Realizer):
         if action.complement:
             children.append(Tree("SBAR", [self.clause(action.complement)]))
         return children
-
-    def elides(self, token: str, following: str) -> bool:
-        return False
 
     def pronoun(self, nominal: Nominal, context: str) -> Leaf:
         """Returns the pronoun for a nominal, the same in every case."""
@@ -155,7 +154,8 @@ class Chinese(Realizer):
             place = self.location(phrase.location)
             # before a noun the phrase of place drops 在: 桌子 上 的 书
             children.append(Tree("PP", [*place.children[1:], Leaf("PART", "的")]))
-        children += map(self._attribute, phrase.adjectives)
+        if phrase.adjective:
+            children.append(self._attribute(phrase.adjective))
         children.append(Leaf("NOUN", phrase.noun.zh, (phrase, "head")))
         if phrase.plural and phrase.human and phrase.determiner in ("definite", "possessive"):
             children.append(Leaf("PART", "们", (phrase, "head")))
@@ -221,8 +221,10 @@ def _auxiliaries(clause: Clause, negation: str) -> list[Leaf]:
     if clause.tense.endswith("progressive"):
         # where 在 of a place follows, it serves for both
         place_follows = clause.location is not None and clause.companion is None
+        if clause.negated and place_follows:
+            return [Leaf("PART", "没", negative)]
         if clause.negated:
-            return [Leaf("PART", "没", negative), *([] if place_follows else [Leaf("AUX", "在", tense)])]
+            return [Leaf("PART", "没", negative), Leaf("AUX", "在", tense)]
         return [Leaf("AUX", "正" if place_follows else "正在", tense)]
     return [Leaf("PART", negation, negative)] if clause.negated else []
 
@@ -259,4 +261,4 @@ def _numeral(number: int) -> str:
 
 def _pronoun_form(nominal: Nominal) -> str:
     third = ("他" if nominal.gender == "m" else "她") if nominal.human else "它"
-    return _PRONOUNS.get(nominal.person, third) + "们" * nominal.plural
+    return _PRONOUNS.get(nominal.person, third) + ("们" if nominal.plural else "")

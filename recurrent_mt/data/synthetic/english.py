@@ -1,16 +1,12 @@
-"""English: plurals, verb forms and comparatives; noun phrases, clauses and sentences."""
+"""English: noun phrases, clauses and sentences."""
 
 from __future__ import annotations
 
-import re
-from functools import cache
 from typing import ClassVar
 
 from .meaning import Action, Clause, Existence, Name, Nominal, NounPhrase, Pronoun, Quality
 from .realizer import Leaf, Node, Realizer, Tree
 
-_DOUBLED = re.compile(r"[^aeiou]*[aeiou][^aeiouwxy]$")
-_STRESSED_END = ("begin", "forget", "prefer")
 _CONSONANT_START = ("uni", "eu", "use", "one", "Uni", "Eu")
 _VOWEL_START = ("hour", "honest", "heir")
 
@@ -18,42 +14,6 @@ _VOWEL_START = ("hour", "honest", "heir")
 def begins_with_vowel(token: str) -> bool:
     """Whether *a* becomes *an* before the token."""
     return token.startswith(_VOWEL_START) or (token[0] in "aeiouAEIOU" and not token.startswith(_CONSONANT_START))
-
-
-def regular_plural(noun: str) -> str:
-    """Returns the regular plural of a noun, which is also the third person of a verb."""
-    if noun.endswith(("s", "x", "z", "ch", "sh")):
-        return noun + "es"
-    if noun.endswith("y") and noun[-2:-1] not in tuple("aeiou"):
-        return noun[:-1] + "ies"
-    return noun + "s"
-
-
-def _before_vowel(verb: str) -> str:
-    """Returns a stem before -ed, -er and -ing: its last letter may be dropped or doubled."""
-    if verb.endswith("e") and not verb.endswith("ee"):
-        return verb[:-1]
-    return verb + verb[-1] if _DOUBLED.match(verb) or verb in _STRESSED_END else verb
-
-
-def regular_participle(verb: str) -> str:
-    """Returns the regular past and past participle of a verb."""
-    if verb.endswith("y") and verb[-2] not in "aeiou":
-        return verb[:-1] + "ied"
-    return (verb if verb.endswith("ee") else _before_vowel(verb)) + ("d" if verb.endswith("ee") else "ed")
-
-
-@cache
-def third_person(verb: str) -> str:
-    """Returns the third person singular of the present."""
-    irregular = {"have": "has", "go": "goes", "do": "does"}
-    return irregular.get(verb) or regular_plural(verb)
-
-
-@cache
-def gerund(verb: str) -> str:
-    """Returns the form in -ing."""
-    return verb[:-2] + "ying" if verb.endswith("ie") else _before_vowel(verb) + "ing"
 
 
 def be_form(tense: str, person: int, plural: bool) -> str:
@@ -65,23 +25,9 @@ def be_form(tense: str, person: int, plural: bool) -> str:
     return "am" if person == 1 else "is"
 
 
-@cache
-def comparative(adjective: str, irregular: str | None) -> tuple[str, ...]:
-    """Returns the words of the comparative: (*bigger*,) or (*more*, *difficult*)."""
-    if irregular:
-        return (irregular,)
-    syllables = len(re.findall(r"[aeiouy]+", adjective[:-1] if adjective.endswith("e") else adjective))
-    if adjective.endswith("y") and syllables == 2:
-        return (adjective[:-1] + "ier",)
-    if syllables == 1 and adjective not in ("ill", "pleased", "tired"):
-        return (_before_vowel(adjective) + "er",)
-    return ("more", adjective)
-
-
 _NUMERALS = (
-    *("zero", "one", "two", "three", "four", "five", "six"),
-    *("seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen"),
-    *("fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty"
 )
 _PRONOUNS = {  # subject, object, possessive
     (1, False): ("I", "me", "my"),
@@ -111,6 +57,7 @@ class English(Realizer):
     with_word = "with"
     in_word = ("in", "in")
     connectives: ClassVar = {word: word for word in ("and", "but", "so", "because", "when", "if", "while")}
+    elided: ClassVar = {"a": "an"}
     there_word = "there"
     that_word = "that"
 
@@ -147,11 +94,12 @@ class English(Realizer):
         adjective, head, more = quality.modifier.adjective, (quality.modifier, "head"), (quality, "more")
         phrase = self.adjective_phrase(quality.modifier, adjective.en)
         if quality.standard:
-            *adverbs, word = comparative(adjective.en, adjective.en_comparative)
+            *adverbs, word = adjective.en_comparative
             # *bigger* says both; of *more difficult* each word says one
             anchors = (head,) if adverbs else (head, more)
             than = Tree("PP", [Leaf("SCONJ", "than", (quality, "than")), self.nominal(quality.standard)])
-            phrase.children = [*(Leaf("ADV", adverb, more) for adverb in adverbs), Leaf("ADJ", word, *anchors), than]
+            leaves = [Leaf("ADV", adverb, more) for adverb in adverbs]
+            phrase.children = [*leaves, Leaf("ADJ", word, *anchors), than]
         return phrase
 
     def _governed(self, clause: Clause, action: Action) -> list[Node]:
@@ -187,14 +135,15 @@ class English(Realizer):
             children.append(Tree("NP", [owner, Leaf("PART", "'" if ends_in_s else "'s", (phrase, "of"))]))
         else:
             children += self._determiner(phrase, negated=context == "negated")
-        children += [self.adjective_phrase(use, use.adjective.en) for use in phrase.adjectives]
+        if phrase.adjective:
+            children.append(self.adjective_phrase(phrase.adjective, phrase.adjective.adjective.en))
         children.append(Leaf("NOUN", phrase.noun.en_plural if phrase.plural else phrase.noun.en, (phrase, "head")))
         return Tree("NP", [*children, *self.noun_dependents(phrase, "" if genitive else "of")])
 
     def _determiner(self, phrase: NounPhrase, *, negated: bool) -> list[Leaf]:
         kind, plural, anchor = phrase.determiner, phrase.plural, (phrase, "determiner")
         if kind in ("numeral", "amount"):
-            number = _NUMERALS[phrase.number] if kind == "numeral" else self.amount(phrase.number)
+            number = _NUMERALS.split()[phrase.number] if kind == "numeral" else self.amount(phrase.number)
             return [Leaf("NUM", number, anchor)]
         if kind == "possessive":
             assert phrase.owner
@@ -202,7 +151,7 @@ class English(Realizer):
         if kind == "few":
             return [Leaf("DET", "a", anchor), Leaf("ADJ", "few", anchor)]
         if kind == "indefinite" and not plural:
-            return [Leaf("DET", "a", anchor, liaison="an")]
+            return [Leaf("DET", "a", anchor)]
         words = {
             "definite": "the",
             "indefinite": "any" if negated else "some",
@@ -251,8 +200,8 @@ def _affirmative(clause: Clause, tense: str) -> tuple[list[Leaf], list[Leaf]]:
     if tense == "future":
         return [Leaf("AUX", "will", told)], [Leaf("VERB", action.verb.en, verb)]
     if tense.endswith("progressive"):
-        return [Leaf("AUX", be, told)], [Leaf("VERB", gerund(action.verb.en), verb)]
-    present = third_person(action.verb.en) if _is_third_singular(clause) else action.verb.en
+        return [Leaf("AUX", be, told)], [Leaf("VERB", action.verb.en_gerund, verb)]
+    present = action.verb.en_third if _is_third_singular(clause) else action.verb.en
     return [], [Leaf("VERB", action.verb.en_past if tense == "past" else present, verb, told)]
 
 
@@ -277,7 +226,8 @@ def _modal_group(clause: Clause, tense: str) -> tuple[list[Leaf], list[Leaf]]:
         finite = Leaf("VERB", "had" if words else want, modal, told)
         return [], [finite, Leaf("PART", "to", modal), _infinitive(clause)]
     auxiliary = Leaf("AUX", words[0], modal, told) if len(words) == 1 else Leaf("AUX", words[0], told)
-    return [auxiliary], [*(Leaf("AUX", word, modal) for word in words[1:]), _infinitive(clause)]
+    rest = [Leaf("AUX", word, modal) for word in words[1:]]
+    return [auxiliary], [*rest, _infinitive(clause)]
 
 
 def _infinitive(clause: Clause) -> Leaf:

@@ -1,12 +1,10 @@
-"""French: plurals, feminines, conjugation, elision and contraction; noun phrases, clauses and sentences."""
+"""French: elision, contraction and agreement; noun phrases, clauses and sentences."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import ClassVar
 
+from .lexicon import conjugations
 from .meaning import (
     Action,
     Adjective,
@@ -22,15 +20,6 @@ from .meaning import (
 )
 from .realizer import Anchor, Leaf, Node, Realizer, Tree
 
-_IRREGULAR = Path(__file__).parent / "lexicon" / "irregular_verbs.tsv"
-_IMPERFECT = ("ais", "ais", "ait", "ions", "iez", "aient")
-_FUTURE = ("ai", "as", "a", "ons", "ez", "ont")
-_PRESENT = {
-    "er": ("e", "es", "e", "ons", "ez", "ent"),
-    "ir": ("is", "is", "it", "issons", "issez", "issent"),
-    "re": ("s", "s", "", "ons", "ez", "ent"),
-}
-_PARTICIPLE = {"er": "é", "ir": "i", "re": "u"}
 _VOWELS = frozenset("aàâæeéèêëiîïoôœuùûyhAÀÂÆEÉÈÊËIÎÏOÔŒUÙÛYH")
 _ASPIRATED = ("héros", "hibou", "hérisson", "haricot", "haïku", "hangar", "huit", "onze")
 
@@ -50,46 +39,8 @@ def contract(node: Node, preposition: str, anchor: Anchor) -> bool:
         return False
     plural = article.token == "les"
     article.token = {"de": "des" if plural else "du", "à": "aux" if plural else "au"}[preposition]
-    article.label, article.liaison, article.anchors = "ADP", None, (*article.anchors, anchor)
+    article.label, article.anchors = "ADP", (*article.anchors, anchor)
     return True
-
-
-def regular_plural(word: str) -> str:
-    """Returns the plural of a noun or a masculine adjective."""
-    if word[-1] in "sxz":
-        return word
-    if word.endswith("al"):
-        return word[:-1] + "ux"
-    if word.endswith(("au", "eu")) and word != "bleu":
-        return word + "x"
-    return word + "s"
-
-
-def regular_feminine(adjective: str) -> str:
-    """Returns the feminine singular of an adjective."""
-    for ending, feminine in (
-        ("e", "e"),
-        ("eux", "euse"),
-        ("if", "ive"),
-        ("er", "ère"),
-        ("el", "elle"),
-        ("ien", "ienne"),
-        ("on", "onne"),
-        ("et", "ète"),
-        ("os", "osse"),
-        ("as", "asse"),
-    ):
-        if adjective.endswith(ending) and adjective not in ("gris",):
-            return adjective[: len(adjective) - len(ending)] + feminine
-    return adjective + "e"
-
-
-@cache
-def adjective_form(adjective: Adjective, gender: str, plural: bool) -> str:
-    """Returns the form of an adjective that agrees with gender ``m`` or ``f`` and number."""
-    if gender == "f":
-        return adjective.feminine + "s" * plural
-    return regular_plural(adjective.fr) if plural else adjective.fr
 
 
 def participle_form(participle: str, gender: str, plural: bool) -> str:
@@ -99,76 +50,9 @@ def participle_form(participle: str, gender: str, plural: bool) -> str:
     return stem if not plural or stem.endswith("s") else stem + "s"
 
 
-@dataclass(frozen=True)
-class Conjugation:
-    """The forms of one French verb: six of each tense, and the past participle, masculine singular."""
-
-    present: tuple[str, ...]
-    imperfect: tuple[str, ...]
-    future: tuple[str, ...]
-    participle: str
-
-    def form(self, tense: str, person: int, plural: bool) -> str:
-        """Returns the finite form of a person (1 to 3) in the ``present``, ``imperfect`` or ``future``."""
-        return getattr(self, tense)[person - 1 + 3 * plural]
-
-
-@cache
-def conjugation(infinitive: str) -> Conjugation:
-    """Returns the conjugation of a verb, made once.
-
-    Raises:
-        ValueError: it is irregular and not in the table.
-    """
-    if irregular := _irregular_verbs().get(infinitive):
-        present = irregular[1:7]
-        participle, future_stem, imperfect_stem = [*irregular[7:], ""][:3]
-    else:
-        stem, group = infinitive[:-2], infinitive[-2:]
-        if group not in _PRESENT:
-            raise ValueError(f"cannot conjugate {infinitive!r}: add it to {_IRREGULAR.name}")
-        present = [_before_ending(stem, group, ending) + ending for ending in _PRESENT[group]]
-        participle = stem + _PARTICIPLE[group]
-        future_stem = {"er": _before_ending(stem, "er", "er") + "er", "ir": infinitive, "re": stem + "r"}[group]
-        imperfect_stem = ""
-    # nous mangeons: je mangeais, nous mangions; nous commençons: je commençais, nous commencions
-    stem = imperfect_stem or present[3][:-3]
-    before_i = stem[:-1] + "c" if stem.endswith("ç") else stem[:-1] if infinitive.endswith("ger") else stem
-    imperfect = [(before_i if ending[0] == "i" else stem) + ending for ending in _IMPERFECT]
-    future = [future_stem + ending for ending in _FUTURE]
-    return Conjugation(tuple(present), tuple(imperfect), tuple(future), participle)
-
-
-@cache
-def _irregular_verbs() -> dict[str, list[str]]:
-    lines = _IRREGULAR.read_text(encoding="utf-8").splitlines()[1:]
-    return {line.split("\t")[0]: line.split("\t") for line in lines}
-
-
-def _before_ending(stem: str, group: str, ending: str) -> str:
-    """Returns the stem spelled as the ending asks: *mangeons*, *préfère*, *appelle*."""
-    if group != "er":
-        return stem
-    if ending == "ons" and stem.endswith("g"):
-        return stem + "e"
-    if ending == "ons" and stem.endswith("c"):
-        return stem[:-1] + "ç"
-    silent = ending in ("e", "es", "ent")
-    if silent and len(stem) > 2 and stem[-2] == "é" and stem[-1] not in "aeiouy":
-        return stem[:-2] + "è" + stem[-1]
-    if (silent or ending == "er") and len(stem) > 2 and stem[-2] == "e" and stem[-1] in "lstnvmr":
-        if stem in ("appel", "jet"):
-            return stem + stem[-1]
-        return stem[:-2] + "è" + stem[-1]
-    if (silent or ending == "er") and stem.endswith(("oy", "uy")):
-        return stem[:-1] + "i"
-    return stem
-
-
 _NUMERALS = (
-    *("zéro", "un", "deux", "trois", "quatre", "cinq", "six"),
-    *("sept", "huit", "neuf", "dix", "onze", "douze", "treize"),
-    *("quatorze", "quinze", "seize", "dix-sept", "dix-huit", "dix-neuf", "vingt"),
+    "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit "
+    "dix-neuf vingt"
 )
 _SUBJECT = {(1, False): "je", (2, False): "tu", (1, True): "nous", (2, True): "vous"}
 _STRONG = {(1, False): "moi", (2, False): "toi", (1, True): "nous", (2, True): "vous"}
@@ -197,12 +81,26 @@ class French(Realizer):
     }
     there_word = "il"
     that_word = "que"
-    elided: ClassVar = {"que": "qu'", "si": "s'"}
+    elided: ClassVar = {
+        "ce": "cet",
+        "de": "d'",
+        "je": "j'",
+        "la": "l'",
+        "le": "l'",
+        "ma": "mon",
+        "me": "m'",
+        "ne": "n'",
+        "que": "qu'",
+        "sa": "son",
+        "si": "s'",
+        "ta": "ton",
+        "te": "t'",
+    }
 
     def open_question(self, body: Clause | Compound) -> list[Leaf]:
         """Returns *est-ce que*, which begins an open question."""
         anchor = (body, "question")
-        return [Leaf("ADV", "est-ce", anchor), Leaf("SCONJ", "que", anchor, liaison="qu'")]
+        return [Leaf("ADV", "est-ce", anchor), Leaf("SCONJ", "que", anchor)]
 
     def elides(self, token: str, following: str) -> bool:
         """Whether a vowel follows; *si* elides before *il* and *ils* alone."""
@@ -232,10 +130,11 @@ class French(Realizer):
             irregular, more = use.adjective.comparative, (quality, "more")
             if irregular:
                 form = irregular + ("e" if subject.gender == "f" and not irregular.endswith("e") else "")
-                phrase.children = [Leaf("ADJ", form + "s" * subject.plural, (use, "head"), more)]
+                form += "s" if subject.plural else ""
+                phrase.children = [Leaf("ADJ", form, (use, "head"), more)]
             else:
                 phrase.children.insert(0, Leaf("ADV", "plus", more))
-            than = Leaf("SCONJ", "que", (quality, "than"), liaison="qu'")
+            than = Leaf("SCONJ", "que", (quality, "than"))
             phrase.children.append(Tree("PP", [than, self.nominal(quality.standard)]))
         return [_nucleus(clause, "être", []), phrase]
 
@@ -257,18 +156,18 @@ class French(Realizer):
 
     def pronoun(self, nominal: Nominal, context: str) -> Leaf:
         """Returns the pronoun of a subject, or the one used after a preposition: *moi*, *lui*, *elle*."""
-        key, masculine = (nominal.person, nominal.plural), nominal.gender == "m"
         if context == "subject":
-            token = _SUBJECT.get(key) or ("il" if masculine else "elle") + "s" * nominal.plural
+            forms, masculine = _SUBJECT, ("il", "ils")
         else:
-            third = ("eux" if nominal.plural else "lui") if masculine else "elle" + "s" * nominal.plural
-            token = _STRONG.get(key) or third
-        return Leaf("PRON", token, (nominal, "head"), liaison="j'" if token == "je" else None)
+            forms, masculine = _STRONG, ("lui", "eux")
+        third = masculine if nominal.gender == "m" else ("elle", "elles")
+        token = forms.get((nominal.person, nominal.plural)) or third[nominal.plural]
+        return Leaf("PRON", token, (nominal, "head"))
 
     def place_name(self, place: PlaceName) -> Tree:
         phrase = super().place_name(place)
         if place.name.kind == "country":
-            phrase.children.insert(0, Leaf("DET", "la", liaison="l'"))
+            phrase.children.insert(0, Leaf("DET", "la"))
         return phrase
 
     def prepositional(self, words: str, nominal: Nominal, anchor: Anchor) -> Tree:
@@ -282,22 +181,18 @@ class French(Realizer):
         phrase = self.nominal(nominal, "after de" if last == "de" else "")
         leaves: list[Node] = [Leaf("ADP", word, anchor) for word in before]
         if not (fusing and contract(phrase, last, anchor)):
-            leaves.append(Leaf("ADP", last, anchor, liaison="d'" if last == "de" else None))
+            leaves.append(Leaf("ADP", last, anchor))
         return Tree("PP", [*leaves, phrase])
 
     def noun_phrase(self, phrase: NounPhrase, context: str) -> Tree:
         """Returns a noun with its dependents; under negation *un*, *des* and *du* become *de*."""
-        phrases = {
-            before: [
-                self.adjective_phrase(use, *agree(use.adjective, phrase))
-                for use in phrase.adjectives
-                if use.adjective.before == before
-            ]
-            for before in (True, False)
-        }
-        noun = Leaf("NOUN", phrase.noun.fr_plural if phrase.plural else phrase.noun.fr, (phrase, "head"))
-        determiner = self._determiner(phrase, context, adjective_follows=bool(phrases[True]))
-        return Tree("NP", [*determiner, *phrases[True], noun, *phrases[False], *self.noun_dependents(phrase, "de")])
+        use, noun = phrase.adjective, phrase.noun
+        children: list[Node] = [Leaf("NOUN", noun.fr_plural if phrase.plural else noun.fr, (phrase, "head"))]
+        before = use is not None and use.adjective.before
+        if use:
+            children.insert(0 if before else 1, self.adjective_phrase(use, *agree(use.adjective, phrase)))
+        determiner = self._determiner(phrase, context, adjective_follows=before)
+        return Tree("NP", [*determiner, *children, *self.noun_dependents(phrase, "de")])
 
     def _determiner(self, phrase: NounPhrase, context: str, *, adjective_follows: bool) -> list[Leaf]:
         """Returns the words before the noun and its adjectives."""
@@ -308,9 +203,9 @@ class French(Realizer):
         if kind == "possessive":
             return [_possessive(phrase)]
         if kind == "many":
-            return [Leaf("DET", "beaucoup", anchor), Leaf("ADP", "de", anchor, liaison="d'")]
+            return [Leaf("DET", "beaucoup", anchor), Leaf("ADP", "de", anchor)]
         if kind in ("numeral", "amount"):
-            number = _NUMERALS[phrase.number] if kind == "numeral" else self.amount(phrase.number)
+            number = _NUMERALS.split()[phrase.number] if kind == "numeral" else self.amount(phrase.number)
             return [Leaf("NUM", number, anchor)]
         words = {
             "definite": "les" if plural else "la" if feminine else "le",
@@ -320,8 +215,7 @@ class French(Realizer):
             "several": "plusieurs",
             "few": "quelques",
         }
-        liaison = {"le": "l'", "la": "l'", "ce": "cet"}.get(words[kind])
-        return [Leaf("DET", words[kind], anchor, liaison=liaison)]
+        return [Leaf("DET", words[kind], anchor)]
 
 
 def _is_clitic_object(action: Action) -> bool:
@@ -349,8 +243,8 @@ def _nucleus(clause: Clause, infinitive: str, clitics: list[Leaf]) -> Tree:
     if clause.modal:
         leaves, tail = [_finite(clause, clause.modal.fr, "modal")], [*clitics, verb]
     elif clause.tense == "progressive":
-        words = (("ADP", "en", None), ("NOUN", "train", None), ("ADP", "de", "d'"))
-        during = [Leaf(label, word, (clause, "tense"), liaison=liaison) for label, word, liaison in words]
+        words = (("ADP", "en"), ("NOUN", "train"), ("ADP", "de"))
+        during = [Leaf(label, word, (clause, "tense")) for label, word in words]
         leaves, tail = [_finite(clause, "être")], [*during, *clitics, verb]
     elif action and action.passive and clause.tense == "past":
         been = Leaf("AUX", "été", (clause, "passive"))
@@ -366,7 +260,7 @@ def _nucleus(clause: Clause, infinitive: str, clitics: list[Leaf]) -> Tree:
         leaves = [*clitics, _finite(clause, infinitive, "verb")]
     if clause.negated:
         anchor = (clause, "negation")
-        leaves = [Leaf("PART", "ne", anchor, liaison="n'"), *leaves, Leaf("PART", "pas", anchor)]
+        leaves = [Leaf("PART", "ne", anchor), *leaves, Leaf("PART", "pas", anchor)]
     if clause.frequency:
         leaves.append(Leaf("ADV", clause.frequency.fr, (clause, "frequency")))
     return Tree("VN", [*leaves, *tail])
@@ -377,14 +271,15 @@ def _finite(clause: Clause, infinitive: str, role: str = "", *, tense: str = "")
     person, plural = 3, False
     if not isinstance(clause.predicate, Existence):
         person, plural = clause.agreeing.person, clause.agreeing.plural
-    token = conjugation(infinitive).form(tense or _PAST.get(clause.tense, "present"), person, plural)
+    token = conjugations()[infinitive].form(tense or _PAST.get(clause.tense, "present"), person, plural)
     label = "VERB" if role == "verb" and infinitive != "être" else "AUX"
-    return Leaf(label, token, *([(clause, role)] if role else []), (clause, "tense"))
+    anchors: list[Anchor] = [(clause, role)] if role else []
+    return Leaf(label, token, *anchors, (clause, "tense"))
 
 
 def _participle(clause: Clause, infinitive: str, controller: Nominal | None) -> Leaf:
     """Returns the past participle, which agrees with the controller if there is one."""
-    token = conjugation(infinitive).participle
+    token = conjugations()[infinitive].participle
     if controller:
         token = participle_form(token, controller.gender, controller.plural)
     return Leaf("VERB", token, (clause, "verb"))
@@ -404,14 +299,14 @@ def clitic(pronoun: Pronoun, dative: bool) -> Leaf:
     else:
         third = "les" if pronoun.plural else "le" if pronoun.gender == "m" else "la"
     token = _CLITIC.get((pronoun.person, pronoun.plural), third)
-    liaison = token[0] + "'" if token in ("me", "te", "le", "la") else None
-    return Leaf("PRON", token, (pronoun, "head"), liaison=liaison)
+    return Leaf("PRON", token, (pronoun, "head"))
 
 
 def agree(adjective: Adjective, noun: Nominal) -> tuple[str, str | None]:
     """Returns the form of an adjective that agrees with a nominal, and its form before vowels."""
-    liaison = adjective.liaison if noun.gender == "m" and not noun.plural else None
-    return adjective_form(adjective, noun.gender, noun.plural), liaison
+    if noun.gender == "f":
+        return adjective.feminine + ("s" if noun.plural else ""), None
+    return (adjective.plural, None) if noun.plural else (adjective.fr, adjective.liaison)
 
 
 def _indefinite(phrase: NounPhrase, context: str, adjective_follows: bool) -> list[Leaf]:
@@ -420,10 +315,10 @@ def _indefinite(phrase: NounPhrase, context: str, adjective_follows: bool) -> li
     if context == "after de":
         return []
     if context == "negated" or (phrase.plural and adjective_follows):
-        return [Leaf("DET", "de", anchor, liaison="d'")]
+        return [Leaf("DET", "de", anchor)]
     if phrase.plural or phrase.gender == "m":
         return [Leaf("DET", "des" if phrase.plural else "du", anchor)]
-    return [Leaf("ADP", "de", anchor, liaison="d'"), Leaf("DET", "la", anchor, liaison="l'")]
+    return [Leaf("ADP", "de", anchor), Leaf("DET", "la", anchor)]
 
 
 def _possessive(phrase: NounPhrase) -> Leaf:
@@ -434,4 +329,4 @@ def _possessive(phrase: NounPhrase) -> Leaf:
     stem = _OWNED[owner.person]
     if phrase.plural or phrase.gender == "m":
         return Leaf("DET", stem + ("es" if phrase.plural else "on"), anchor)
-    return Leaf("DET", stem + "a", anchor, liaison=stem + "on")
+    return Leaf("DET", stem + "a", anchor)

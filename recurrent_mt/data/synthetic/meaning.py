@@ -6,7 +6,7 @@ Nodes are compared by identity: they are the anchors by which the words of two l
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Verb:
     ``frame`` is transitive, oblique (object after a preposition), dative (a person after *à*), ditransitive,
     intransitive, clausal or modal. ``subjects`` and ``objects`` are noun classes. Chinese is split around
     its object: ``zh_before`` precedes the object, ``zh_after`` follows it, and ``zh`` (in one of the
-    two) is the verb proper, the word that 了 follows.
+    two) is the verb proper, the word that 了 follows. ``only`` is the one French noun that can be its object.
     """
 
     frame: str
@@ -39,8 +39,10 @@ class Verb:
     fr_preposition: str
     etre: bool
     en: str
+    en_third: str
     en_past: str
     en_participle: str
+    en_gerund: str
     en_particle: str
     en_preposition: str
     zh: str
@@ -54,21 +56,40 @@ class Verb:
     progressive: bool
 
 
+@dataclass(frozen=True)
+class Conjugation:
+    """The forms of one French verb: six of each tense, and the past participle, masculine singular."""
+
+    infinitive: str
+    present: tuple[str, ...]
+    imperfect: tuple[str, ...]
+    future: tuple[str, ...]
+    participle: str
+
+    def form(self, tense: str, person: int, plural: bool) -> str:
+        """Returns the finite form of a person (1 to 3) in the ``present``, ``imperfect`` or ``future``."""
+        return getattr(self, tense)[person - 1 + 3 * plural]
+
+
 @dataclass(frozen=True, eq=False)
 class Adjective:
-    """An adjective, ``before`` its French noun or not; a relational one has no degree and is no predicate."""
+    """An adjective, ``before`` its French noun or not; a relational one has no degree and is no predicate.
+
+    The comparative is French *meilleur* or nothing, and English *bigger* or *more difficult*; ``liaison`` is *bel*.
+    """
 
     fr: str
+    plural: str
     feminine: str
-    liaison: str | None
-    comparative: str | None
     en: str
-    en_comparative: str | None
     zh: str
-    before: bool
     classes: frozenset[str]
-    relational: bool
-    predicative: bool
+    liaison: str = ""
+    comparative: str = ""
+    en_comparative: tuple[str, ...] = ()
+    before: bool = False
+    relational: bool = False
+    predicative: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,11 +130,11 @@ class ProperNoun:
 
 @dataclass(frozen=True, eq=False)
 class TimeExpression:
-    """A time expression: words as (token, part of speech, keys); a key shared by two languages aligns."""
+    """A time expression: words as ``token/part of speech/key…``; a key shared by two languages aligns."""
 
-    fr: tuple[tuple[str, str, tuple[str, ...]], ...]
-    en: tuple[tuple[str, str, tuple[str, ...]], ...]
-    zh: tuple[tuple[str, str, tuple[str, ...]], ...]
+    fr: tuple[str, ...]
+    en: tuple[str, ...]
+    zh: tuple[str, ...]
     tenses: frozenset[str]
 
 
@@ -186,7 +207,7 @@ class NounPhrase:
     determiner: str
     number: int = 0
     owner: Nominal | None = None
-    adjectives: list[Modifier] = field(default_factory=list)
+    adjective: Modifier | None = None
     possessor: Nominal | None = None
     location: Location | None = None
     relative: Clause | None = None
@@ -292,8 +313,7 @@ class Clause:
     def agreeing(self) -> Nominal:
         """The nominal that the verb agrees with."""
         subject = self.antecedent if self.gap == "subject" else self.subject
-        if subject is None:
-            raise ValueError("a clause of existence has no subject to agree with")
+        assert subject is not None, "a clause of existence agrees with its theme"
         return subject
 
 

@@ -36,7 +36,7 @@ class Leaf:
         label: part of speech: a Universal POS tag, or ``CLF`` for a Chinese measure word.
         token: the token.
         anchors: what the token expresses.
-        liaison: the form taken before a vowel (*le* → *l'*, *a* → *an*), None where there is none.
+        liaison: the form that an adjective takes before a vowel (*beau* → *bel*), if it has one.
     """
 
     __slots__ = ("anchors", "label", "liaison", "token")
@@ -94,7 +94,7 @@ class Realizer(ABC):
     in_word: ClassVar[tuple[str, str]]  # before towns and years
     that_word: ClassVar[str]  # before the clause that is said or thought
     decimal_mark: ClassVar[str] = "."  # in amounts of money
-    elided: ClassVar[dict[str, str]] = {}  # forms before vowels of words that join clauses
+    elided: ClassVar[dict[str, str]] = {}  # forms before vowels of all words but adjectives
 
     def word(self, entry: Any) -> Any:
         """Returns this language's side of an entry of the lexicon."""
@@ -103,19 +103,21 @@ class Realizer(ABC):
     def sentence(self, body: Clause | Compound) -> Tree:
         """Returns the tree of a sentence, its words in their final form."""
         end = Leaf("PUNCT", "?" if body.asked else ".", (body, "end"))
-        tree = Tree("ROOT", [*(self.open_question(body) if body.asked else []), self.body(body), end])
+        opening = self.open_question(body) if body.asked else []
+        tree = Tree("ROOT", [*opening, self.body(body), end])
         for leaf, following in pairwise(list(tree.leaves())):
-            if leaf.liaison and self.elides(leaf.token, following.token):
-                leaf.token = leaf.liaison
+            liaison = leaf.liaison or self.elided.get(leaf.token)
+            if liaison and self.elides(leaf.token, following.token):
+                leaf.token = liaison
         return tree
 
     def open_question(self, body: Clause | Compound) -> list[Leaf]:
         """Returns words that make a statement a question."""
         return []
 
-    @abstractmethod
     def elides(self, token: str, following: str) -> bool:
         """Whether a word takes its form for use before vowels."""
+        return False
 
     def body(self, body: Clause | Compound) -> Tree:
         """Returns a clause, or several joined."""
@@ -128,7 +130,7 @@ class Realizer(ABC):
         if connective in ("and", "but", "so"):
             commas = [comma] if connective != "and" else []
             return Tree("S", [first, *commas, Leaf("CCONJ", words[0], anchor), second])
-        links = [Leaf("SCONJ", word, anchor, liaison=self.elided.get(word)) for word in words]
+        links = [Leaf("SCONJ", word, anchor) for word in words]
         subordinate = Tree("SBAR", [*links, second])
         return Tree("S", [subordinate, comma, first] if body.fronted else [first, subordinate])
 
@@ -152,8 +154,7 @@ class Realizer(ABC):
         """Returns the verb phrase of a clause, behind the auxiliary that precedes the subject if there is one."""
 
     def relative_clause(self, clause: Clause) -> Tree:
-        word = self.relative_pronoun(clause)
-        pronoun = Leaf("PRON", word, (clause, "relative"), liaison=self.elided.get(word))
+        pronoun = Leaf("PRON", self.relative_pronoun(clause), (clause, "relative"))
         return Tree("SBAR", [pronoun, self.clause(clause)])
 
     def relative_pronoun(self, clause: Clause) -> str:
@@ -163,7 +164,7 @@ class Realizer(ABC):
         """Returns the clause that is said or thought, if there is one."""
         if not action.complement:
             return []
-        that = Leaf("SCONJ", self.that_word, (action, "that"), liaison=self.elided.get(self.that_word))
+        that = Leaf("SCONJ", self.that_word, (action, "that"))
         return [Tree("SBAR", [that, self.clause(action.complement)])]
 
     def circumstances(self, clause: Clause) -> list[Node]:
@@ -176,10 +177,12 @@ class Realizer(ABC):
     def time(self, clause: Clause) -> Tree:
         if isinstance(clause.time, int):
             return self.year(Leaf("NUM", str(clause.time), (clause, "year")), (clause, "in"))
-        words = [
-            Leaf(label, word, *((clause, "time" + key) for key in keys)) for word, label, keys in self.word(clause.time)
-        ]
-        return Tree("NP", list(words))
+        words: list[Node] = []
+        for word in self.word(clause.time):
+            token, label, *keys = word.split("/")
+            anchors = [(clause, f"time{key}") for key in keys]
+            words.append(Leaf(label, token, *anchors))
+        return Tree("NP", words)
 
     def year(self, year: Leaf, anchor: Anchor) -> Tree:
         """Returns a year as a time expression."""
@@ -235,7 +238,8 @@ class Realizer(ABC):
         return Tree(label, [*children, Leaf("CCONJ", self.and_word, (nominal, "and")), parts[-1]])
 
     def prepositional(self, words: str, nominal: Nominal, anchor: Anchor) -> Tree:
-        return Tree("PP", [*(Leaf("ADP", word, anchor) for word in words.split()), self.nominal(nominal)])
+        leaves = [Leaf("ADP", word, anchor) for word in words.split()]
+        return Tree("PP", [*leaves, self.nominal(nominal)])
 
     def location(self, location: Location) -> Tree:
         words = self.word(location.preposition) if location.preposition else self.in_word[0]

@@ -40,8 +40,6 @@ class Weighted(Generic[Item]):
     def __init__(self, items: Sequence[Item], weights: Sequence[float]) -> None:
         self.items = list(items)
         self._cumulated = list(accumulate(weights))
-        if not self.items or len(self.items) != len(self._cumulated) or self._cumulated[-1] <= 0:
-            raise ValueError(f"nothing to draw from: {len(self.items)} items, {len(self._cumulated)} weights")
 
     def draw(self, rng: Rng) -> Item:
         cumulated = self._cumulated

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import tempfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
+from ..parallel_text import partial_folder
 from ..reports import table
-from . import LONGEST, SHORTEST, SPLITS, check, generate
+from . import LONGEST, SHORTEST, SPLITS, Example, generate
 
 # To be raised when the same settings make other sentences, or other files.
 FORMAT = 1
@@ -46,7 +44,7 @@ def write_corpus(
         FileExistsError: the folder holds something else, or a corpus made with other settings.
         RuntimeError: the grammar cannot make so many different sentences.
     """
-    check(pair, sizes, seed, min_words=min_words, max_words=max_words)
+    examples = generate(pair, sizes, seed, min_words=min_words, max_words=max_words)
     settings = {
         "format": FORMAT,
         "pair": pair,
@@ -58,14 +56,9 @@ def write_corpus(
     folder = folder.resolve()
     if _is_there(folder, settings):
         return False
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
-        _fill(aside, settings)
-        aside.chmod(0o755)
-        os.replace(aside, folder)  # also onto an empty folder
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+    with partial_folder(folder) as partial:
+        _fill(partial, settings, examples)
+        partial.rename(folder)  # also onto an empty folder
     return True
 
 
@@ -92,13 +85,12 @@ def _is_there(folder: Path, settings: dict) -> bool:
     return True
 
 
-def _fill(folder: Path, settings: dict) -> None:
+def _fill(folder: Path, settings: dict, examples: Iterable[Example]) -> None:
     pair = settings["pair"]
     source, target = pair.split("-")
     endings = ("src", "tgt", source, target, f"{source}.ptb", f"{target}.ptb", f"{pair}.align")
     #: Tokens by type, for each split and side.
     types = {(split, language): Counter[str]() for split in SPLITS for language in (source, target)}
-    limits = {"min_words": settings["min_words"], "max_words": settings["max_words"]}
     with ExitStack() as stack:
         files = {
             (split, ending): stack.enter_context(
@@ -107,7 +99,7 @@ def _fill(folder: Path, settings: dict) -> None:
             for split in SPLITS
             for ending in endings
         }
-        for example in generate(pair, settings["sizes"], settings["seed"], **limits):
+        for example in examples:
             lines = (
                 " ".join(example.source_tokens),
                 " ".join(example.target_tokens),

@@ -6,9 +6,9 @@ from itertools import pairwise
 import pytest
 
 from recurrent_mt.data.synthetic import Leaf, Tree
-from recurrent_mt.data.synthetic.english import comparative, gerund, regular_participle, third_person
-from recurrent_mt.data.synthetic.french import adjective_form, conjugation, participle_form, regular_plural
-from recurrent_mt.data.synthetic.lexicon import lexicon
+from recurrent_mt.data.synthetic.french import participle_form
+from recurrent_mt.data.synthetic.lexicon import conjugations, words
+from recurrent_mt.data.synthetic.meaning import Adjective, Noun, Verb
 
 ANY = {(gender, plural) for gender in "mf" for plural in (False, True)}
 FRENCH_DETERMINERS = {
@@ -33,12 +33,14 @@ ENGLISH_DETERMINERS = {
 def forms_of_french():
     """What each form of a French noun or adjective can be: sets of (gender, plural)."""
     forms = defaultdict(set)
-    for noun in lexicon().nouns:
+    for noun in words(Noun):
         forms[noun.fr].add((noun.gender, False))
         forms[noun.fr_plural].add((noun.gender, True))
-    for adjective in lexicon().adjectives:
-        for gender, plural in ANY:
-            forms[adjective_form(adjective, gender, plural)].add((gender, plural))
+    for adjective in words(Adjective):
+        forms[adjective.fr].add(("m", False))
+        forms[adjective.plural].add(("m", True))
+        forms[adjective.feminine].add(("f", False))
+        forms[adjective.feminine + "s"].add(("f", True))
         if adjective.liaison:
             forms[adjective.liaison].add(("m", False))
     return forms
@@ -61,13 +63,13 @@ def words_that_agree(phrase):
     """Determiner, noun and attributive adjectives of a noun phrase; none if it has no noun of its own."""
     if phrase.label != "NP" or sum(isinstance(c, Leaf) and c.label == "NOUN" for c in phrase.children) != 1:
         return []
-    words = []
+    found = []
     for child in phrase.children:
         if isinstance(child, Leaf) and child.label in ("DET", "NUM", "NOUN", "ADP"):
-            words.append(child)
+            found.append(child)
         elif isinstance(child, Tree) and child.label == "AP":
-            words += [leaf for leaf in child.children if isinstance(leaf, Leaf) and leaf.label == "ADJ"]
-    return words
+            found += [leaf for leaf in child.children if isinstance(leaf, Leaf) and leaf.label == "ADJ"]
+    return found
 
 
 def agrees(phrase, forms):
@@ -81,11 +83,11 @@ def test_french_noun_phrases_agree(corpora):
     forms, checked = forms_of_french(), 0
     for example in corpora["fr-en"]["train"]:
         for phrase in example.source_tree.subtrees():
-            words = words_that_agree(phrase)
-            if any(leaf.token not in forms for leaf in words if leaf.label == "NOUN"):
+            agreeing = words_that_agree(phrase)
+            if any(leaf.token not in forms for leaf in agreeing if leaf.label == "NOUN"):
                 continue  # the nouns of time expressions are not in the table of nouns
             assert agrees(phrase, forms), str(phrase)
-            checked += len(words) > 1
+            checked += len(agreeing) > 1
     assert checked > 6000
 
 
@@ -119,12 +121,17 @@ def test_french_contracts_prepositions_with_articles(corpora):
             assert not (label == "ADP" and token in ("de", "à") and following in (("DET", "le"), ("DET", "les")))
 
 
-def test_english_subjects_and_verbs_agree(corpora):
+def numbers_of_english_nouns():
+    """Whether each form of an English noun can be a plural, and a singular."""
     numbers = defaultdict(set)
-    for noun in lexicon().nouns:
+    for noun in words(Noun):
         numbers[noun.en].add(False)
         numbers[noun.en_plural].add(True)
-    checked = 0
+    return numbers
+
+
+def test_english_subjects_and_verbs_agree(corpora):
+    numbers, checked = numbers_of_english_nouns(), 0
     for example in corpora["zh-en"]["train"] + corpora["fr-en"]["train"]:
         for clause in example.target_tree.subtrees():
             if clause.label != "S" or [child.label for child in clause.children[:2]] != ["NP", "VP"]:
@@ -141,16 +148,12 @@ def test_english_subjects_and_verbs_agree(corpora):
 
 
 def test_english_determiners_agree(corpora):
-    numbers = defaultdict(set)
-    for noun in lexicon().nouns:
-        numbers[noun.en].add(False)
-        numbers[noun.en_plural].add(True)
-    checked = 0
+    numbers, checked = numbers_of_english_nouns(), 0
     for example in corpora["fr-en"]["train"]:
         for phrase in example.target_tree.subtrees():
-            words = words_that_agree(phrase)
-            nouns = [leaf.token for leaf in words if leaf.label == "NOUN" and leaf.token in numbers]
-            determiners = [leaf.token for leaf in words if leaf.label == "DET" and leaf.token in ENGLISH_DETERMINERS]
+            agreeing = words_that_agree(phrase)
+            nouns = [leaf.token for leaf in agreeing if leaf.label == "NOUN" and leaf.token in numbers]
+            determiners = [leaf.token for leaf in agreeing if leaf.label == "DET" and leaf.token in ENGLISH_DETERMINERS]
             if nouns and determiners and "few" not in example.target_tokens:
                 assert ENGLISH_DETERMINERS[determiners[0]] in numbers[nouns[0]], str(phrase)
                 checked += 1
@@ -159,7 +162,7 @@ def test_english_determiners_agree(corpora):
 
 def test_chinese_measure_words_match_their_nouns(corpora):
     measures = defaultdict(set)
-    for noun in lexicon().nouns:
+    for noun in words(Noun):
         measures[noun.zh].add(noun.measure)
     checked = 0
     for example in corpora["zh-en"]["train"]:
@@ -184,28 +187,12 @@ def test_words_with_two_translations_are_told_apart_by_the_sentence(corpora):
     assert {"he", "it"} <= translations["il"]
 
 
-@pytest.mark.parametrize(
-    ("infinitive", "tense", "person", "plural", "form"),
-    [
-        ("manger", "present", 1, True, "mangeons"), ("manger", "imperfect", 3, False, "mangeait"),
-        ("manger", "imperfect", 1, True, "mangions"), ("commencer", "present", 1, True, "commençons"),
-        ("annoncer", "imperfect", 2, True, "annonciez"), ("préférer", "present", 3, True, "préfèrent"),
-        ("préférer", "future", 3, False, "préférera"), ("appeler", "present", 2, False, "appelles"),
-        ("acheter", "future", 1, False, "achèterai"), ("jeter", "present", 3, False, "jette"),
-        ("nettoyer", "present", 3, False, "nettoie"), ("finir", "present", 3, True, "finissent"),
-        ("finir", "imperfect", 3, True, "finissaient"), ("vendre", "future", 1, True, "vendrons"),
-        ("être", "imperfect", 3, False, "était"), ("aller", "future", 2, True, "irez"),
-        ("voir", "imperfect", 1, True, "voyions"), ("envoyer", "future", 3, False, "enverra"),
-        ("étudier", "imperfect", 1, True, "étudiions"), ("boire", "present", 3, True, "boivent"),
-    ],
-)  # fmt: skip
-def test_french_conjugation(infinitive, tense, person, plural, form):
-    assert conjugation(infinitive).form(tense, person, plural) == form
-
-
-def test_a_verb_that_cannot_be_conjugated_is_named():
-    with pytest.raises(ValueError, match="cannot conjugate 'bidule'"):
-        conjugation("bidule")
+def test_every_french_verb_has_its_forms():
+    forms = conjugations()
+    assert {verb.fr for verb in words(Verb)} | {"être", "avoir"} == set(forms)
+    assert all(len(verb.present) == len(verb.imperfect) == len(verb.future) == 6 for verb in forms.values())
+    assert forms["manger"].form("imperfect", 3, False) == "mangeait"
+    assert forms["appeler"].form("present", 1, True) == "appelons"
 
 
 @pytest.mark.parametrize(
@@ -219,32 +206,3 @@ def test_a_verb_that_cannot_be_conjugated_is_named():
 )
 def test_french_participles(participle, gender, plural, form):
     assert participle_form(participle, gender, plural) == form
-
-
-def test_french_plurals_and_feminines():
-    plurals = {"cheval": "chevaux", "gâteau": "gâteaux", "souris": "souris", "clé": "clés"}
-    assert {word: regular_plural(word) for word in plurals} == plurals
-    feminine = {adjective.fr: adjective_form(adjective, "f", True) for adjective in lexicon().adjectives}
-    expected = {
-        "beau": "belles", "heureux": "heureuses", "blanc": "blanches", "cher": "chères", "bon": "bonnes",
-        "gros": "grosses", "créatif": "créatives", "italien": "italiennes", "grand": "grandes",
-    }  # fmt: skip
-    assert {word: feminine[word] for word in expected} == expected
-
-
-def test_english_inflection():
-    assert [gerund(verb) for verb in ("run", "lie", "write", "see", "visit")] == [
-        "running", "lying", "writing", "seeing", "visiting",
-    ]  # fmt: skip
-    assert [regular_participle(verb) for verb in ("cry", "love", "visit", "play", "wrap", "free")] == [
-        "cried", "loved", "visited", "played", "wrapped", "freed",
-    ]  # fmt: skip
-    assert [third_person(verb) for verb in ("go", "watch", "cry", "have")] == [
-        "goes",
-        "watches",
-        "cries",
-        "has",
-    ]
-    assert [comparative(word, None) for word in ("big", "happy", "white", "famous")] == [
-        ("bigger",), ("happier",), ("whiter",), ("more", "famous"),
-    ]  # fmt: skip

@@ -1,21 +1,34 @@
-"""The words of the corpus: hand-written tables and a coined tail, drawn by Zipf's law in each class."""
+"""The words of the corpus: hand-written tables and a coined tail, drawn by Zipf's law in each class.
+
+A table's columns are the fields of a class of :mod:`..meaning`.
+"""
 
 from __future__ import annotations
 
 import csv
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
+from typing import Any, TypeVar, get_type_hints
 
-from ..english import regular_participle, regular_plural
-from ..french import regular_feminine
-from ..french import regular_plural as french_plural
-from ..meaning import Adjective, Adverb, Noun, Preposition, ProperNoun, TimeExpression, Verb
+from ..meaning import Adjective, Adverb, Conjugation, Noun, Preposition, ProperNoun, TimeExpression, Verb
 from ..sampling import Rng, Weighted, zipf
 
+Word = TypeVar("Word")
+
+_TABLES: dict[type, str] = {
+    Noun: "nouns",
+    Verb: "verbs",
+    Conjugation: "conjugations",
+    Adjective: "adjectives",
+    Adverb: "adverbs",
+    Preposition: "prepositions",
+    ProperNoun: "proper_nouns",
+    TimeExpression: "times",
+}
 _GROUPS = {
     "living": "person animal",
     "artifact": "thing device furniture text clothing vehicle",
@@ -32,109 +45,25 @@ def rows(name: str) -> list[dict[str, str]]:
 
 
 def noun_classes(text: str) -> frozenset[str]:
-    """Returns the noun classes that ``a|b`` names, groups such as ``living`` spelled out; ``-`` is none."""
-    names = [] if text in ("", "-") else text.split("|")
-    return frozenset(word for name in names for word in _GROUPS.get(name, name).split())
+    """Returns the noun classes that ``a|b`` names, groups such as ``living`` spelled out."""
+    return frozenset(word for name in text.split("|") for word in _GROUPS.get(name, name).split())
 
 
-def _options(text: str) -> dict[str, str]:
-    pairs = (word.partition("=") for word in text.split())
-    return {name: value for name, _, value in pairs}
+def read(kind: type[Word]) -> list[Word]:
+    """Reads the table of a kind: texts, ``yes`` or nothing, ``a|b`` of noun classes, and words between spaces."""
+    convert: dict[Any, Any] = {str: str, bool: bool, frozenset[str]: noun_classes, tuple[str, ...]: _split}
+    types = get_type_hints(kind)
+    return [kind(**{field: convert[types[field]](cell) for field, cell in row.items()}) for row in rows(_TABLES[kind])]
 
 
-def read_nouns() -> list[Noun]:
-    """Reads nouns.tsv; English is ``singular`` or ``singular/plural``."""
-    nouns = []
-    for row in rows("nouns"):
-        options = _options(row["options"])
-        singular, _, plural = row["en"].partition("/")
-        nouns.append(
-            Noun(
-                noun_class=row["class"],
-                fr=row["fr"],
-                fr_plural=options.get("pl", french_plural(row["fr"])),
-                gender=row["gender"],
-                en=singular,
-                en_plural=plural or regular_plural(singular),
-                zh=row["zh"],
-                measure=row["measure"],
-                mass="mass" in options,
-            )
-        )
-    return nouns
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
 
 
-def read_verbs() -> list[Verb]:
-    """Reads verbs.tsv: ``~`` joins a particle, ``+`` a preposition; ``_`` is where a Chinese object goes."""
-    verbs = []
-    for row in rows("verbs"):
-        options = _options(row["options"])
-        fr, _, fr_preposition = row["fr"].partition("+")
-        words, _, en_preposition = row["en"].partition("+")
-        forms, _, particle = words.partition("~")
-        en, past, participle = [*forms.split("/"), "", ""][:3]
-        before, _, after = (part.split() for part in row["zh"].partition("_"))
-        verb_is_last = bool(after) and after[-1] not in ("里", "上")
-        verbs.append(
-            Verb(
-                frame=row["frame"],
-                fr=fr,
-                fr_preposition=fr_preposition,
-                etre="être" in options,
-                en=en,
-                en_past=past or regular_participle(en),
-                en_participle=participle or regular_participle(en),
-                en_particle=particle,
-                en_preposition=en_preposition,
-                zh=after[-1] if verb_is_last else before[0],
-                zh_before=tuple(before),
-                zh_after=tuple(after),
-                subjects=noun_classes(row["subject"]),
-                objects=noun_classes(row["object"]),
-                only=options.get("only", ""),
-                stative="stative" in options,
-                passive=row["frame"] == "transitive" and not {"nopassive", "stative"} & set(options),
-                progressive=not {"stative", "event"} & set(options),
-            )
-        )
-    return verbs
-
-
-def read_adjectives() -> list[Adjective]:
-    """Reads adjectives.tsv; English is ``positive`` or ``positive/comparative``."""
-    adjectives = []
-    for row in rows("adjectives"):
-        options = _options(row["options"])
-        positive, _, comparative = row["en"].partition("/")
-        adjectives.append(
-            Adjective(
-                fr=row["fr"],
-                feminine=options.get("feminine") or regular_feminine(row["fr"]),
-                liaison=options.get("liaison"),
-                comparative=options.get("comparative"),
-                en=positive,
-                en_comparative=comparative or None,
-                zh=row["zh"],
-                before=row["position"] == "before",
-                classes=noun_classes(row["classes"]),
-                relational="relational" in options,
-                predicative="predicative" in options,
-            )
-        )
-    return adjectives
-
-
-def read_times() -> list[TimeExpression]:
-    """Reads times.tsv, whose words are ``token/part of speech/key…``."""
-
-    def words(text: str) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
-        parts = (word.split("/") for word in text.split())
-        return tuple((token, label, tuple(keys)) for token, label, *keys in parts)
-
-    return [
-        TimeExpression(words(row["fr"]), words(row["en"]), words(row["zh"]), frozenset(row["tenses"].split("|")))
-        for row in rows("times")
-    ]
+@cache
+def conjugations() -> dict[str, Conjugation]:
+    """Returns the forms of all French verbs, by their infinitives."""
+    return {forms.infinitive: forms for forms in read(Conjugation)}
 
 
 _LANGUAGE_SEED = 2014
@@ -142,35 +71,44 @@ _CODAS = (("", ""), ("", ""), ("n", "恩"), ("l", "尔"), ("s", "斯"), ("r", "�
 _SURNAMES, _TOWNS, _COUNTRIES, _BRANDS = 1500, 350, 160, 240
 
 
-def coined_words() -> Iterator[Noun | Adjective | ProperNoun]:
-    """Yields the coined nouns, adjectives and proper nouns in a fixed, mixed order."""
+@cache
+def coined_words() -> list[Noun | Adjective | ProperNoun]:
+    """Returns the coined nouns, adjectives and proper nouns in a fixed, mixed order."""
     coined = [*_learned_words(), *_prefixed_nouns(), *_names()]
     rng = Rng(_LANGUAGE_SEED)
     keyed = [(rng.random(), index) for index in range(len(coined))]
-    return (coined[index] for _, index in sorted(keyed))
+    return [coined[index] for _, index in sorted(keyed)]
+
+
+def _english_plural(noun: str) -> str:
+    if noun.endswith("y"):
+        return noun[:-1] + "ies"
+    return noun + ("es" if noun.endswith("s") else "s")
+
+
+def _french_plural(noun: str) -> str:
+    if noun.endswith("al"):
+        return noun[:-1] + "ux"
+    return noun + ("x" if noun.endswith(("au", "eu")) else "" if noun.endswith("s") else "s")
 
 
 def _noun(noun_class: str, gender: str, measure: str, *, fr: str, en: str, zh: str) -> Noun:
-    return Noun(noun_class, fr, french_plural(fr), gender, en, regular_plural(en), zh, measure)
-
-
-def _relational_adjective(classes: frozenset[str], *, fr: str, en: str, zh: str) -> Adjective:
-    return Adjective(fr, regular_feminine(fr), None, None, en, None, zh, False, classes, True, False)
+    return Noun(noun_class, fr, _french_plural(fr), gender, en, _english_plural(en), zh, measure)
 
 
 def _learned_words() -> Iterator[Noun | Adjective]:
     """Greek roots and endings: *biologie*, *thermomètre*, *archéologique*."""
     for root, ending in product(rows("roots"), rows("suffixes")):
-        forms = {language: root[language] + ending[language] for language in ("fr", "en", "zh")}
+        fr, en, zh = (root[language] + ending[language] for language in ("fr", "en", "zh"))
         if ending["entry"] == "adjective":
-            yield _relational_adjective(noun_classes(ending["classes"]), **forms)
+            yield Adjective(fr, fr + "s", fr, en, zh, noun_classes(ending["classes"]), relational=True)
         else:
-            yield _noun(ending["entry"], ending["gender"], ending["measure"], **forms)
+            yield _noun(ending["entry"], ending["gender"], ending["measure"], fr=fr, en=en, zh=zh)
 
 
 def _prefixed_nouns() -> Iterator[Noun]:
     """*ex-ministre*, *mini-voiture*: a prefix on a noun of the tables."""
-    nouns = read_nouns()
+    nouns = read(Noun)
     for prefix in rows("prefixes"):
         classes = noun_classes(prefix["classes"])
         for noun in nouns:
@@ -218,7 +156,7 @@ def _names() -> Iterator[Noun | Adjective | ProperNoun]:
     for number in range(_BRANDS):
         latin, chinese = maker.make()
         noun_class, gender, measure = (("vehicle", "f", "辆"), ("device", "m", "台"))[number % 2]
-        yield Noun(noun_class, latin, latin, gender, latin, regular_plural(latin), chinese, measure)
+        yield Noun(noun_class, latin, latin, gender, latin, _english_plural(latin), chinese, measure)
     for _ in range(_COUNTRIES):
         yield from _country(*maker.make(open_ending=True))
 
@@ -231,36 +169,14 @@ def _country(stem: str, chinese: str) -> Iterator[Noun | Adjective | ProperNoun]
         citizen = stem + ("ien" if gender == "m" else "ienne")
         yield _noun("person", gender, "个", fr=citizen, en=stem + "ian", zh=country + "人")
     classes = noun_classes("person|food|drink|text|show|clothing|vehicle|locale")
-    yield _relational_adjective(classes, fr=stem.lower() + "ien", en=stem + "ian", zh=country)
-
-
-@dataclass(frozen=True)
-class Lexicon:
-    """All words, the most frequent of each class first."""
-
-    nouns: list[Noun]
-    adjectives: list[Adjective]
-    proper_nouns: list[ProperNoun]
-    verbs: list[Verb]
-    adverbs: list[Adverb]
-    prepositions: list[Preposition]
-    times: list[TimeExpression]
+    masculine = stem.lower() + "ien"
+    yield Adjective(masculine, masculine + "s", masculine + "ne", stem + "ian", country, classes, relational=True)
 
 
 @cache
-def lexicon() -> Lexicon:
-    """Returns the lexicon, read once a process."""
-    coined = list(coined_words())
-    names = [ProperNoun(**row) for row in rows("proper_nouns")]
-    return Lexicon(
-        nouns=read_nouns() + [word for word in coined if isinstance(word, Noun)],
-        adjectives=read_adjectives() + [word for word in coined if isinstance(word, Adjective)],
-        proper_nouns=names + [word for word in coined if isinstance(word, ProperNoun)],
-        verbs=read_verbs(),
-        adverbs=[Adverb(restricted=row.pop("options") == "restricted", **row) for row in rows("adverbs")],
-        prepositions=[Preposition(classes=noun_classes(row.pop("classes")), **row) for row in rows("prepositions")],
-        times=read_times(),
-    )
+def words(kind: type[Word]) -> list[Word]:
+    """Returns all words of a kind, those of its table and then the coined ones."""
+    return read(kind) + [word for word in coined_words() if isinstance(word, kind)]
 
 
 @cache
@@ -268,7 +184,7 @@ def sample_nouns(classes: frozenset[str], only: str = "") -> Weighted[Noun]:
     """Draws nouns of several classes, ranked by their rank in each; ``only`` is the one French noun allowed."""
     ranks: Counter[str] = Counter()
     ranked: list[tuple[int, int, Noun]] = []
-    for index, noun in enumerate(lexicon().nouns):
+    for index, noun in enumerate(words(Noun)):
         if noun.noun_class in classes and (not only or noun.fr == only):
             ranks[noun.noun_class] += 1
             ranked.append((ranks[noun.noun_class], index, noun))
@@ -278,8 +194,8 @@ def sample_nouns(classes: frozenset[str], only: str = "") -> Weighted[Noun]:
 @cache
 def sample_adjectives(noun_class: str, predicative: bool) -> Weighted[Adjective]:
     """Draws adjectives for a class of nouns, for use after *to be* or before a noun."""
-    words = [word for word in lexicon().adjectives if noun_class in word.classes]
-    return zipf([word for word in words if not (word.relational if predicative else word.predicative)])
+    fitting = [word for word in words(Adjective) if noun_class in word.classes]
+    return zipf([word for word in fitting if not (word.relational if predicative else word.predicative)])
 
 
 @cache
@@ -287,7 +203,7 @@ def sample_verbs(frames: tuple[str, ...], subject: str | None, object_: str | No
     """Draws verbs that take these classes of subject and object (None: any); None if none does."""
     verbs = [
         verb
-        for verb in lexicon().verbs
+        for verb in words(Verb)
         if verb.frame in frames
         and (subject is None or subject in verb.subjects)
         and (object_ is None or (object_ in verb.objects and not verb.only))
@@ -298,23 +214,23 @@ def sample_verbs(frames: tuple[str, ...], subject: str | None, object_: str | No
 @cache
 def sample_proper_nouns(kind: str) -> Weighted[ProperNoun]:
     """Draws given names, surnames, towns or countries."""
-    return zipf([word for word in lexicon().proper_nouns if word.kind == kind])
+    return zipf([word for word in words(ProperNoun) if word.kind == kind])
 
 
 @cache
 def sample_adverbs(kind: str, unrestricted: bool) -> Weighted[Adverb]:
     """Draws adverbs of a kind, perhaps only those that go everywhere."""
-    return zipf([word for word in lexicon().adverbs if word.kind == kind and not (unrestricted and word.restricted)])
+    return zipf([word for word in words(Adverb) if word.kind == kind and not (unrestricted and word.restricted)])
 
 
 @cache
 def sample_times(tense: str) -> Weighted[TimeExpression] | None:
     """Draws time expressions that fit a tense; None if none does."""
-    times = [time for time in lexicon().times if tense in time.tenses]
+    times = [time for time in words(TimeExpression) if tense in time.tenses]
     return zipf(times) if times else None
 
 
 @cache
 def sample_prepositions() -> Weighted[Preposition]:
     """Draws prepositions of place."""
-    return zipf(lexicon().prepositions)
+    return zipf(words(Preposition))

@@ -1,23 +1,13 @@
 """SentencePiece as the recipes call it: its pieces are the text again."""
 
-import subprocess
-from pathlib import Path
-
 import pytest
 import sentencepiece
 
-from recurrent_mt.cli.sentencepiece import sample_lines
-from recurrent_mt.languages import normalize
-from tests.commands import call, command_line
-
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
-
-
-def sentencepiece_model(*arguments, text=None):
-    command = command_line("recurrent-mt", "sentencepiece", *arguments)
-    done = subprocess.run(command, input=text, capture_output=True, text=True, encoding="utf-8")
-    assert not done.returncode, done.stderr
-    return done.stdout
+from recurrent_mt.characters import normalize
+from recurrent_mt.cli.sentencepiece import sample_lines, train
+from recurrent_mt.subwords import load_sentencepiece
+from tests.commands import call, run
+from tests.data.tools import SHARED
 
 
 def joined(pieces):
@@ -26,13 +16,19 @@ def joined(pieces):
 
 
 def check_round_trip(lines, folder, size):
-    text = "".join(line + "\n" for line in lines)
     folder.mkdir(exist_ok=True)
-    (folder / "text").write_text(text, encoding="utf-8")
-    sentencepiece_model("train", "--size", size, "--model", folder / "model", folder / "text")
-    for jobs in (1, 2):
-        pieces = sentencepiece_model("encode", "--model", folder / "model", "--jobs", jobs, text=text)
-        assert [joined(line) for line in pieces.split("\n")[:-1]] == lines
+    (folder / "text").write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    train([folder / "text"], folder / "model", size)
+    segment = load_sentencepiece(folder / "model")
+    assert [joined(segment(line)) for line in lines] == lines
+
+
+def test_standard_input_is_split_on_several_processors(tmp_path):
+    (tmp_path / "text").write_text("le chat dort\n" * 50)
+    train([tmp_path / "text"], tmp_path / "model", 15)
+    words = ("recurrent-mt", "sentencepiece", "encode", "--model", tmp_path / "model", "--jobs", 2)
+    done = run(*words, text="le chat\n\ndort\n")
+    assert done.returncode == 0 and [joined(line) for line in done.stdout.split("\n")] == ["le chat", "", "dort", ""]
 
 
 def test_of_many_lines_the_same_are_learned_from(tmp_path):
@@ -72,8 +68,7 @@ def test_real_text_comes_back_exactly(name, tmp_path):
 def test_long_lines_are_learned_from(tmp_path):
     """SentencePiece itself leaves out those of more than 4,192 bytes: 1,400 characters of Thai."""
     (tmp_path / "text").write_text("le chat dort\n" * 50 + "แมวนอนหลับ " * 300 + "\n", encoding="utf-8")
-    sentencepiece_model("train", "--size", "40", "--model", tmp_path / "model", tmp_path / "text")
-    pieces = sentencepiece_model("encode", "--model", tmp_path / "model", text="แมว\n")
-    assert joined(pieces) == "แมว"
+    train([tmp_path / "text"], tmp_path / "model", 40)
+    assert joined(load_sentencepiece(tmp_path / "model")("แมว")) == "แมว"
     processor = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "model"))
     assert processor.unk_id() not in processor.encode("แมวนอนหลับ")
