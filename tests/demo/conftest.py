@@ -67,7 +67,9 @@ def module(proxies):
 @pytest.fixture(scope="session")
 def demo(module, systems):
     """Two of the models, with an example, and with one that tries to become an element."""
-    return module.Demo([systems["attentive"], systems["pyramid"]], ("src", "tgt"), {"s1 s2 s3": "t1 t2", PLANTED: PLANTED})
+    return module.Demo(
+        [systems["attentive"], systems["pyramid"]], ("src", "tgt"), {"s1 s2 s3": "t1 t2", PLANTED: PLANTED}
+    )
 
 
 @pytest.fixture(scope="session")

@@ -30,7 +30,20 @@ def generate(paths, tmp_path_factory):
         (folder / f"test.src-tgt.{side}").write_text("".join(f"{line}\n" for line in lines))
         # All models have the same dictionaries.
         shutil.copy(paths["fixed"].with_name(f"dict.{side}.txt"), folder)
-    words = [str(folder), "--dataset-impl", "raw", "--path", "model", "--cpu", "--beam", "3", "--batch-size", "1", "--num-workers", "0"]
+    words = [
+        str(folder),
+        "--dataset-impl",
+        "raw",
+        "--path",
+        "model",
+        "--cpu",
+        "--beam",
+        "3",
+        "--batch-size",
+        "1",
+        "--num-workers",
+        "0",
+    ]
     parser = get_generation_parser()
     config = convert_namespace_to_omegaconf(parse_args_and_arch(parser, [*words, "--user-dir", str(toy.PLUGIN)]))
 

@@ -55,10 +55,16 @@ def small_analysis(copies=5, systems=None, settings=SETTINGS, **changes):
     return analyze(test_set, systems, settings=settings, training_text=TRAINING_TEXT)
 
 
-def small_report(**changes):
+@cache
+def two_systems(*, few_charts=False):
+    """The small analysis, counted once for all tests."""
+    return small_analysis(settings=FEW_CHARTS if few_charts else SETTINGS)
+
+
+def small_report(*, analysis=None, **changes):
     """A report with something in every section."""
     values = {
-        "analysis": small_analysis(),
+        "analysis": analysis or two_systems(),
         "title": "Small report",
         "training": TRAINING,
         "attachments": [
@@ -71,7 +77,7 @@ def small_report(**changes):
 
 def report_of_few_charts(**changes):
     """A small report for tests that do not look at charts and the tables below them."""
-    return small_report(**{"analysis": small_analysis(settings=FEW_CHARTS), **changes})
+    return small_report(**{"analysis": two_systems(few_charts=True), **changes})
 
 
 @cache
@@ -111,7 +117,7 @@ def large_report(sentences, systems):
     draw = random.Random(1)
     words = [f"word{number}" for number in range(2000)]
     reference = [" ".join(draw.choices(words, k=draw.randint(5, 40))) for _ in range(sentences)]
-    counted = small_analysis(settings=FEW_CHARTS)
+    counted = two_systems(few_charts=True)
 
     def translate(text):
         return " ".join(word if draw.random() < 0.7 else draw.choice(words) for word in text.split())

@@ -28,6 +28,7 @@ from tests.report.reports import (
     small_page,
     small_report,
     svg,
+    two_systems,
 )
 
 SECTIONS = [
@@ -104,7 +105,7 @@ def test_every_section_is_there_and_in_the_contents(page):
 
 def test_titles_of_attachments_take_no_part_of_the_page_its_name():
     titles = ["Data", "data", "Content", "Scores", "All sentences", "Sentence browser", "é", "É-"]
-    page = render_page(small_report(attachments=[Printout(title, "One", "two") for title in titles]))
+    page = render_page(report_of_few_charts(attachments=[Printout(title, "One", "two") for title in titles]))
     identifiers = [attributes["id"] for _, attributes in Outline(page).elements if "id" in attributes]
     assert len(identifiers) == len(set(identifiers))
     assert {"data", "content", "section-Scores", "attached-Scores", "section-All-sentences"} <= set(identifiers)
@@ -264,14 +265,14 @@ def test_tables_can_be_read_aloud(page):
 
 
 def test_what_decides_the_numbers_is_told(page):
-    for metric in small_analysis().signatures.values():
+    for metric in two_systems().signatures.values():
         assert metric in page
     for text in ("20 resamples", "seed 12345", "n − 1 to n + 2 words", "fewer than 5 sentences", "means over seeds"):
         assert text in page
 
 
 def test_text_from_data_makes_no_elements():
-    plain = small_report(attachments=[Figure("Alignments", "One", svg()), Printout("Structure", "One", "Two")])
+    plain = report_of_few_charts(attachments=[Figure("Alignments", "One", svg()), Printout("Structure", "One", "Two")])
     kinds = [{tag for tag, _ in Outline(page).elements} for page in (render_page(plain), planted_page())]
     assert kinds[1] <= kinds[0]
     page = planted_page()
