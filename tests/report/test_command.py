@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recurrent_mt.cli.analyze import place_of, read_run_figures
+from recurrent_mt.cli.report import place_of, read_run_figures
 from recurrent_mt.versions import describe_versions
 from tests.commands import call
 from tests.evaluation.test_analysis import make_run, write_lines
