@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 from ..arguments import natural, split_named
-from ..ratings.sampling import Corpus, Sample, sample_screens
+from ..ratings.sampling import RatedTexts, Sample, sample_screens
 from ..ratings.study import MODES, SIDE_BY_SIDE, RatingStudy, render_key, render_page
 from ..text_files import FileError, check_output_files, read_sentences, write_text
 
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> None:
     files, key_file = dict(split_named(options.parser, options.system)), Path(f"{options.out}.key.json")
     check_output_files([*filter(None, (options.source, options.reference)), *files.values()], [options.out, key_file])
     sample = Sample(options.mode, options.sentences, options.repeats, options.degraded, options.seed)
-    corpus = Corpus(
+    corpus = RatedTexts(
         read_sentences(options.source) if options.source else None,
         read_sentences(options.reference) if options.reference else None,
         {name: read_sentences(path) for name, path in files.items()},

@@ -24,7 +24,7 @@ WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]|[^\s\u3040-\u30ff\
 
 
 @dataclass(frozen=True)
-class Corpus:
+class RatedTexts:
     """What is rated: translations of a text, one string a sentence.
 
     Attributes:
@@ -108,7 +108,7 @@ class Draft:
     original: Draft | None = None
 
 
-def sample_screens(corpus: Corpus, sample: Sample) -> tuple[Screen, ...]:
+def sample_screens(corpus: RatedTexts, sample: Sample) -> tuple[Screen, ...]:
     """Draws sentences, makes the controls, shuffles everything.
 
     On a side-by-side screen are all translations of one sentence, otherwise one. Systems that translated alike share an
@@ -136,7 +136,9 @@ def sample_screens(corpus: Corpus, sample: Sample) -> tuple[Screen, ...]:
     return number_screens(insert_controls(ordinary, controls, rng), corpus)
 
 
-def make_ordinary_items(corpus: Corpus, sentence: int, mode: str, rng: random.Random) -> list[tuple[DraftItem, ...]]:
+def make_ordinary_items(
+    corpus: RatedTexts, sentence: int, mode: str, rng: random.Random
+) -> list[tuple[DraftItem, ...]]:
     """The items of each ordinary screen of a sentence, shuffled."""
     makers: dict[str, list[str]] = {}
     for name, translations in corpus.systems.items():
@@ -147,7 +149,7 @@ def make_ordinary_items(corpus: Corpus, sentence: int, mode: str, rng: random.Ra
 
 
 def make_controls(
-    ordinary: Sequence[Draft], numbers: tuple[int, int], corpus: Corpus, rng: random.Random
+    ordinary: Sequence[Draft], numbers: tuple[int, int], corpus: RatedTexts, rng: random.Random
 ) -> list[Draft]:
     """Copies of screens, no screen twice: so many repeated, so many degraded ones.
 
@@ -175,7 +177,7 @@ def repeat_screen(draft: Draft, rng: random.Random) -> Draft:
     return Draft(draft.sentence, tuple(items), draft)
 
 
-def degrade_screen(draft: Draft, corpus: Corpus, rng: random.Random) -> Draft | None:
+def degrade_screen(draft: Draft, corpus: RatedTexts, rng: random.Random) -> Draft | None:
     """The same screen, shuffled anew, with one of its translations degraded; None if none of them can be."""
     for target in rng.sample(range(len(draft.items)), len(draft.items)):
         items = [item._replace(kind=FILLER) for item in draft.items]
@@ -200,7 +202,7 @@ def insert_controls(ordinary: Sequence[Draft], controls: Sequence[Draft], rng: r
     return order
 
 
-def number_screens(order: Sequence[Draft], corpus: Corpus) -> tuple[Screen, ...]:
+def number_screens(order: Sequence[Draft], corpus: RatedTexts) -> tuple[Screen, ...]:
     """Gives screens their numbers and items their identifiers."""
     identifiers = {id(draft): name_items(number, draft) for number, draft in enumerate(order, start=1)}
     screens = []

@@ -14,7 +14,7 @@ from tests.commands import call
 from tests.evaluation.test_analysis import make_run, write_lines
 from tests.metrics.sacrebleu_command import sacrebleu_command
 from tests.metrics.translations import translations
-from tests.report.reports import Outline
+from tests.pages import Outline
 
 RESAMPLES = 80
 #: Of each system, the share of wrong words, by seed.

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recurrent_mt.ratings.sampling import Corpus
+from recurrent_mt.ratings.sampling import RatedTexts
 from recurrent_mt.ratings.study import render_page
 from tests.browser import complaints, requested_addresses, resize
 from tests.ratings.studies import make_corpus, make_study
@@ -122,7 +122,7 @@ def check_refusal(file, key, folder):
     data["ratings"][5]["fluency"] = 9
     file.write_text(json.dumps(data), encoding="utf-8")
     message = run_tool("ratings", file, "--key", key, "--out", folder / "bad", succeeds=False)
-    assert f"error: {file}, rating 6 (item 3.B): fluency is 9: not a whole number from 1 to 5" in message
+    assert message.startswith(f"error: {file}, ratings.5.fluency: Input should be less than or equal to 5")
     assert not (folder / "bad.txt").exists()
 
 
@@ -309,7 +309,7 @@ def test_text_is_text_on_any_screen(browser, tmp_path):
         "y": [f"{ARABIC} {i}" for i in range(6)],
         "z": [""] * 6,
     }
-    study = make_study(sentences=6, repeats=0, degraded=0, corpus=Corpus(*sides, systems), title=PLANTED)
+    study = make_study(sentences=6, repeats=0, degraded=0, corpus=RatedTexts(*sides, systems), title=PLANTED)
     open_study(browser, tmp_path, study)
     start(browser, PLANTED)
     assert browser.title == PLANTED

@@ -5,7 +5,6 @@ import json
 import random
 import re
 from functools import cache
-from html.parser import HTMLParser
 
 import pandas
 
@@ -137,41 +136,6 @@ def large_report(sentences, systems):
         hypothesis_scores=dict.fromkeys(names, [[50.0] * 10] * sentences),
     )
     return small_report(analysis=found)
-
-
-class Outline(HTMLParser):
-    """The elements of a page, each as its name and attributes, and the rows of its tables by their caption."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.elements, self.tables, self.texts = [], {}, []
-        self.caption = self.row = self.cell = None
-        self.feed(page)
-
-    def handle_starttag(self, tag, attributes):
-        self.elements.append((tag, dict(attributes)))
-        if tag == "caption":
-            self.caption = []
-        elif tag == "tr":
-            self.row = []
-        elif tag in ("td", "th"):
-            self.cell = []
-
-    def handle_endtag(self, tag):
-        if tag == "caption":
-            self.rows = self.tables.setdefault("".join(self.caption), [])
-            self.caption = None
-        elif tag in ("td", "th"):
-            self.row.append("".join(self.cell))
-            self.cell = None
-        elif tag == "tr":
-            self.rows.append(self.row)
-
-    def handle_data(self, data):
-        self.texts.append(data)
-        for part in (self.caption, self.cell):
-            if part is not None:
-                part.append(data)
 
 
 def page_data(page):
