@@ -50,6 +50,7 @@ ALLOWED = {
         "search_process.py": {"recurrent_mt.evaluation"},
         "pages": {"jinja2", "markupsafe"},
         "report": {
+            "pydantic",
             *("pandas", "markupsafe", "matplotlib", "recurrent_mt.text_files"),
             *("recurrent_mt.evaluation", "recurrent_mt.languages", "recurrent_mt.metrics", "recurrent_mt.pages"),
             "recurrent_mt.versions",

@@ -48,8 +48,12 @@ from ..text_files import check_output_files, require_same_count, stream_sentence
 
 #: The options that name a file each, and all that run folders have no use for.
 PLAIN_FILES = (
-    *("source", "training_text"),
-    *("source_dictionary", "target_dictionary", "source_tokens", "reference_tokens"),
+    "source",
+    "training_text",
+    "source_dictionary",
+    "target_dictionary",
+    "source_tokens",
+    "reference_tokens",
 )
 FILE_OPTIONS = (*PLAIN_FILES, "reference", "source_lang", "target_lang", "lowercase")
 #: So many sentences of the training text show what its words are.
@@ -61,8 +65,14 @@ ALIGNMENTS = "Alignments"
 SYSTEM_FORM = "NAME=FILE[,FILE]"
 #: What is read of a run folder, in which folders may be links: as ``**``, none would be followed.
 RUN_FILES = (
-    *("options", "text/*", "text/*/*", "data/dict.*", "data/shard0/dict.*"),
-    *("systems/*/seed-*/*", "figures/*/*/*", "beams/beams.*"),
+    "options",
+    "text/*",
+    "text/*/*",
+    "data/dict.*",
+    "data/shard0/dict.*",
+    "systems/*/seed-*/*",
+    "figures/*/*/*",
+    "beams/beams.*",
 )
 
 
@@ -199,9 +209,8 @@ def read_input(options: argparse.Namespace) -> dict[str, Any]:
             training_text = chain(first, training_text)
     if others := [name for name in options.detailed or () if name not in options.metrics]:
         options.parser.error(f"--detailed {others[0]}: give it to --metrics, too")
-    settings = make_settings(
-        *(Settings, options), tokenize=None, fewest=Settings.fewest, paired=Settings.paired, seed=Settings.seed
-    )
+    unasked = {"tokenize": None, "fewest": Settings.fewest, "paired": Settings.paired, "seed": Settings.seed}
+    settings = make_settings(Settings, options, **unasked)
     if options.only:
         systems = [find_system(systems, name, "--only") for name in re.split(BETWEEN_NAMES, options.only)]
     name = options.baseline or choose_baseline(

@@ -351,8 +351,8 @@ class Analysis:
         if self.hypothesis_scores:
             several = any(len(system.translations) > 1 for system in self.systems if system.nbest)
             table = nbest_table(records)
-            notes = [*table.notes, *["Lists are those of the first seed."] * several]
-            sections[NBEST] = [replace(table, notes=notes)]
+            notes = ["Lists are those of the first seed."] if several else []
+            sections[NBEST] = [replace(table, notes=[*table.notes, *notes])]
         return {title: tables for title, tables in sections.items() if tables}
 
     def list_tables(self) -> list[Table]:

@@ -131,7 +131,8 @@ def score_scale(
         ),
         differences=tuple(
             RatingDifference(
-                *(key.systems[i], key.systems[j]),
+                key.systems[i],
+                key.systems[j],
                 *add_interval(z[i] - z[j], resampled[:, i] - resampled[:, j], int((scored[:, i] & scored[:, j]).sum())),
             )
             for i, j in combinations(order, 2)
