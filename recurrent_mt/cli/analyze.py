@@ -28,8 +28,9 @@ from ..arguments import (
     split_named,
     whole_numbers,
 )
-from ..evaluation.analysis import Settings, analyze
+from ..evaluation.analysis import analyze
 from ..evaluation.plots import name_earlier_plots, write_plots
+from ..evaluation.scores import Settings
 from ..evaluation.tables import tables_as_text
 from ..evaluation.translated_files import (
     RunFolder,

@@ -16,7 +16,7 @@ import pandas
 from ..text_files import read_sentences
 from ..text_form import TextForm
 from ..versions import describe_versions
-from .analysis import Settings, require_starred_test, score_systems
+from .scores import Settings, require_starred_test, score_systems
 from .tables import (
     ALL,
     UNKNOWN,

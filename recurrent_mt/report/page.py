@@ -16,9 +16,10 @@ import pandas
 from markupsafe import Markup
 from matplotlib import rc_context
 
-from ..evaluation.analysis import CURVE_RESAMPLES, LENGTH, NBEST, Analysis
+from ..evaluation.analysis import LENGTH, NBEST, Analysis
 from ..evaluation.figures import COLORS
 from ..evaluation.plots import list_plots
+from ..evaluation.scores import CURVE_RESAMPLES
 from ..evaluation.tables import (
     FEWEST,
     INTERVAL,

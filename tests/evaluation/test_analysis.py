@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from recurrent_mt.evaluation.analysis import Settings, analyze, analyze_files, score_systems
+from recurrent_mt.evaluation.analysis import analyze, analyze_files
+from recurrent_mt.evaluation.scores import Settings, score_systems
 from recurrent_mt.evaluation.tables import select, tables_as_text
 from recurrent_mt.evaluation.translated_files import (
     RunFolder,

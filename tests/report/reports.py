@@ -8,8 +8,9 @@ from functools import cache
 
 import pandas
 
-from recurrent_mt.evaluation.analysis import Settings, analyze
+from recurrent_mt.evaluation.analysis import analyze
 from recurrent_mt.evaluation.generate_log import ListedHypothesis
+from recurrent_mt.evaluation.scores import Settings
 from recurrent_mt.evaluation.tables import Cell, Record, Table, make_frame
 from recurrent_mt.evaluation.training import BY_TRAINING, PARAMETERS, SECONDS, UPDATES, VALID_LOSS, WORDS
 from recurrent_mt.evaluation.translated_files import System

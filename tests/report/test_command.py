@@ -15,6 +15,12 @@ from tests.report.test_training_facts import write_logs
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.fixture(autouse=True)
+def no_charts(monkeypatch):
+    """Drawing them takes most of the time of a page; what is not about them has none."""
+    monkeypatch.setattr("recurrent_mt.report.page.draw_charts", lambda *_: iter(()))
+
+
 def make_report(*arguments):
     return call("report", *arguments)
 

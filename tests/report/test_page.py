@@ -6,9 +6,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from recurrent_mt.evaluation.analysis import Settings, analyze
+from recurrent_mt.evaluation.analysis import analyze
 from recurrent_mt.evaluation.groups import SIDES
 from recurrent_mt.evaluation.plots import write_plots
+from recurrent_mt.evaluation.scores import Settings
 from recurrent_mt.evaluation.tables import score_cell, select
 from recurrent_mt.evaluation.translated_files import UnknownWords
 from recurrent_mt.report.attachments import Figure, Printout
