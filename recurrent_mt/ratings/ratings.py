@@ -53,22 +53,14 @@ class Key(Content):
 
 @dataclass(frozen=True)
 class Ratings:
-    """One annotator's file.
+    """One annotator's file."""
 
-    Attributes:
-        path: where it was read.
-        annotator: name, as given on the page.
-        values: scale -> item -> number; unrated items are left out.
-        unrated: items with a scale that was left out.
-        seconds: item -> time for which its screen was in sight.
-        rated_at: item -> when it was rated last; unrated items are left out.
-    """
-
-    path: str
-    annotator: str
-    values: Mapping[str, Mapping[str, int]]
-    unrated: tuple[str, ...]
-    seconds: Mapping[str, float]
+    path: str  # where it was read
+    annotator: str  # name, as given on the page
+    values: Mapping[str, Mapping[str, int]]  # scale -> item -> number; unrated items are left out
+    unrated: tuple[str, ...]  # items with a scale that was left out
+    seconds: Mapping[str, float]  # item -> time for which its screen was in sight
+    #: item -> when it was rated last; unrated items are left out
     rated_at: Mapping[str, str] = field(default_factory=dict)
 
 

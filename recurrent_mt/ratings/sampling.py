@@ -25,17 +25,11 @@ WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]|[^\s\u3040-\u30ff\
 
 @dataclass(frozen=True)
 class RatedTexts:
-    """What is rated: translations of a text, one string a sentence.
+    """What is rated: translations of a text, one string a sentence."""
 
-    Attributes:
-        source: None if it is not to be shown.
-        reference: None if it is not to be shown.
-        systems: name -> translations.
-    """
-
-    source: Sequence[str] | None
-    reference: Sequence[str] | None
-    systems: Mapping[str, Sequence[str]]
+    source: Sequence[str] | None  # None if it is not to be shown
+    reference: Sequence[str] | None  # None if it is not to be shown
+    systems: Mapping[str, Sequence[str]]  # name -> translations
 
     def __post_init__(self) -> None:
         """Refuses what cannot be rated, by name."""
@@ -59,21 +53,14 @@ class RatedTexts:
 
 @dataclass(frozen=True)
 class Sample:
-    """How much is rated.
+    """How much is rated."""
 
-    Attributes:
-        mode: a key of `MODES`.
-        sentences: how many, drawn without replacement.
-        repeats: screens shown twice; None for a tenth of the others, at least 5 where there are enough.
-        degraded: screens shown again with one translation degraded; None for a tenth, at least 8 likewise.
-        seed: of all random choices.
-    """
-
-    mode: str
-    sentences: int
-    repeats: int | None = None
+    mode: str  # a key of `MODES`
+    sentences: int  # how many, drawn without replacement
+    repeats: int | None = None  # screens shown twice; None for a tenth of the others, at least 5 where there are enough
+    #: screens shown again with one translation degraded; None for a tenth, at least 8 likewise
     degraded: int | None = None
-    seed: int = 1
+    seed: int = 1  # of all random choices
 
     def controls(self, screens: int) -> tuple[int, int]:
         """Numbers of repeated and of degraded screens, for so many ordinary ones."""

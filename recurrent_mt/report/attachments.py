@@ -25,19 +25,12 @@ SENTENCE = re.compile(r"(sentence|output)-(\d+)")
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing.
+    """A drawing that another command has made."""
 
-    Attributes:
-        section: heading of the section that it belongs to, for example ``Alignments``.
-        title: what the figure shows, one line.
-        svg: the text of an SVG file.
-        system: whose it is, if it is one system's.
-    """
-
-    section: str
-    title: str
-    svg: str
-    system: str = ""
+    section: str  # heading of the section that it belongs to, for example ``Alignments``
+    title: str  # what the figure shows, one line
+    svg: str  # the text of an SVG file
+    system: str = ""  # whose it is, if it is one system's
 
     def __post_init__(self) -> None:
         """Checks the drawing.

@@ -1,19 +1,15 @@
 """What the page shows of a model is what fairseq-generate prints."""
 
-import copy
-import io
 import shutil
 import threading
 
 import numpy as np
 import pytest
-from fairseq.dataclass.utils import convert_namespace_to_omegaconf
-from fairseq.options import get_generation_parser, parse_args_and_arch
-from fairseq_cli.generate import _main as fairseq_generate
 
 from recurrent_mt.demo.fragments import render_pyramids
 from recurrent_mt.translation.loading import load_checkpoint
 from tests.checkpoints.checkpoints import small_checkpoint
+from tests.checkpoints.generation import make_generate
 from tests.cli import toy
 from tests.parity.made_up import made_up
 from user_dir.checkpoints.groundhog import import_model
@@ -24,38 +20,9 @@ TARGETS = ["t1 t2", "t3 never-seen t4 t5"]
 
 @pytest.fixture(scope="module")
 def generate(paths, tmp_path_factory):
-    """What fairseq-generate prints of a model for the sentences: its function, with options of the search."""
-    folder = tmp_path_factory.mktemp("data")
-    for side, lines in (("src", SOURCES), ("tgt", TARGETS)):
-        (folder / f"test.src-tgt.{side}").write_text("".join(f"{line}\n" for line in lines))
-        # All models have the same dictionaries.
-        shutil.copy(paths["fixed"].with_name(f"dict.{side}.txt"), folder)
-    words = [
-        str(folder),
-        "--dataset-impl",
-        "raw",
-        "--path",
-        "model",
-        "--cpu",
-        "--beam",
-        "3",
-        "--batch-size",
-        "1",
-        "--num-workers",
-        "0",
-    ]
-    parser = get_generation_parser()
-    config = convert_namespace_to_omegaconf(parse_args_and_arch(parser, [*words, "--user-dir", str(toy.PLUGIN)]))
-
-    def run(name, **search):
-        chosen = copy.deepcopy(config)
-        chosen.common_eval.path = str(paths[name])
-        chosen.generation.update(search)
-        output = io.StringIO()
-        fairseq_generate(chosen, output)
-        return output.getvalue()
-
-    return run
+    """What fairseq-generate prints of a model for the sentences: all models have the same dictionaries."""
+    run = make_generate(tmp_path_factory.mktemp("data"), paths["fixed"].parent, SOURCES, TARGETS)
+    return lambda name, **search: run(paths[name], **search)
 
 
 def numbers(line):
