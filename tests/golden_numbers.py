@@ -19,7 +19,8 @@ from subword_nmt.learn_bpe import learn_bpe
 from recurrent_mt import numerics
 from recurrent_mt.data.rules import SentencePair, pair_rules
 from recurrent_mt.data.synthetic import generate
-from recurrent_mt.evaluation.analysis import Settings, analyze
+from recurrent_mt.evaluation.analysis import analyze
+from recurrent_mt.evaluation.scores import Settings
 from recurrent_mt.evaluation.translated_files import System, TestSet
 from recurrent_mt.metrics import METRICS, split_words
 from recurrent_mt.text_form import TextForm

@@ -52,6 +52,7 @@ ALLOWED = {
         "search_process.py": {"recurrent_mt.evaluation"},
         "pages": {"jinja2", "markupsafe"},
         "report": {
+            "pydantic",
             *("pandas", "markupsafe", "matplotlib", "recurrent_mt.text_files"),
             *("recurrent_mt.evaluation", "recurrent_mt.languages", "recurrent_mt.metrics", "recurrent_mt.pages"),
             "recurrent_mt.versions",
@@ -66,7 +67,7 @@ ALLOWED = {
             *("recurrent_mt.text_files", "recurrent_mt.silence"),
         },
         "plugin_finder.py": set(),
-        "ratings": {"numpy", "krippendorff", "tabulate", "recurrent_mt.pages", "recurrent_mt.text_files"},
+        "ratings": {"numpy", "krippendorff", "pydantic", "tabulate", "recurrent_mt.pages", "recurrent_mt.text_files"},
         "data": {
             *("recurrent_mt.file_lock", "recurrent_mt.text_files"),
             *("numpy", "jieba", "mtdata", "pycld2", "py3langid", "regex", "sacremoses"),

@@ -13,11 +13,9 @@ For any other output, one sentence per line; several files for one system are it
 from __future__ import annotations
 
 import argparse
-import math
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -25,42 +23,38 @@ from typing import Any
 from ..arguments import (
     add_jobs_argument,
     make_settings,
-    natural,
     positive,
     split_files,
-    split_name,
     split_named,
     whole_numbers,
 )
-from ..evaluation.analysis import Settings, analyze
+from ..evaluation.analysis import analyze
 from ..evaluation.plots import name_earlier_plots, write_plots
-from ..evaluation.tables import escape_markdown, tables_as_text
-from ..evaluation.training import read_run_trainings, read_run_versions
-from ..evaluation.training_versions import summarize_versions
+from ..evaluation.scores import Settings
+from ..evaluation.tables import tables_as_text
 from ..evaluation.translated_files import (
     RunFolder,
     System,
     TestSet,
     UnknownWords,
     choose_baseline,
-    name_runs,
-    read_references,
     read_runs,
     read_system,
     read_test_set,
-    read_translations,
     read_unknown_words,
 )
 from ..metrics import METRICS
-from ..report import page
-from ..report.attachments import SENTENCE, Attachment, Figure, find_numbers, read_attachment
 from ..subwords import warn_of_subwords
-from ..text_files import check_output_files, read_sentences, require_same_count, stream_sentences, write_text
+from ..text_files import check_output_files, require_same_count, stream_sentences
 
 #: The options that name a file each, and all that run folders have no use for.
 PLAIN_FILES = (
-    *("source", "training_text"),
-    *("source_dictionary", "target_dictionary", "source_tokens", "reference_tokens"),
+    "source",
+    "training_text",
+    "source_dictionary",
+    "target_dictionary",
+    "source_tokens",
+    "reference_tokens",
 )
 FILE_OPTIONS = (*PLAIN_FILES, "reference", "source_lang", "target_lang", "lowercase")
 #: So many sentences of the training text show what its words are.
@@ -72,8 +66,14 @@ ALIGNMENTS = "Alignments"
 SYSTEM_FORM = "NAME=FILE[,FILE]"
 #: What is read of a run folder, in which folders may be links: as ``**``, none would be followed.
 RUN_FILES = (
-    *("options", "text/*", "text/*/*", "data/dict.*", "data/shard0/dict.*"),
-    *("systems/*/seed-*/*", "figures/*/*/*", "beams/beams.*"),
+    "options",
+    "text/*",
+    "text/*/*",
+    "data/dict.*",
+    "data/shard0/dict.*",
+    "systems/*/seed-*/*",
+    "figures/*/*/*",
+    "beams/beams.*",
 )
 
 
@@ -210,9 +210,8 @@ def read_input(options: argparse.Namespace) -> dict[str, Any]:
             training_text = chain(first, training_text)
     if others := [name for name in options.detailed or () if name not in options.metrics]:
         options.parser.error(f"--detailed {others[0]}: give it to --metrics, too")
-    settings = make_settings(
-        *(Settings, options), tokenize=None, fewest=Settings.fewest, paired=Settings.paired, seed=Settings.seed
-    )
+    unasked = {"tokenize": None, "fewest": Settings.fewest, "paired": Settings.paired, "seed": Settings.seed}
+    settings = make_settings(Settings, options, **unasked)
     if options.only:
         systems = [find_system(systems, name, "--only") for name in re.split(BETWEEN_NAMES, options.only)]
     name = options.baseline or choose_baseline(
@@ -279,188 +278,3 @@ def metric_names(text: str) -> list[str]:
         if name not in METRICS:
             raise argparse.ArgumentTypeError(f"unknown metric {name!r}: choose from {', '.join(METRICS)}")
     return names
-
-
-class Report:
-    r"""Makes one HTML file from a comparison: tables, charts, figures, and a sentence browser. It needs no network.
-
-        recurrent-mt report runs/quickstart-fr-en --out report.html
-
-    For any other output, one sentence per line; several files for one system are its seeds:
-
-        recurrent-mt report --source test.fr --reference test.en --target-lang en \
-            --system mine=mine.en --system theirs=theirs-1.en,theirs-2.en --out report.html
-
-    Figures (*.svg) and numbers (*.txt, with the *.json beside them) of recurrent-mt align, structure and beams get sections
-    of their own. Those that a recipe has left in a run folder are shown with it; others are named:
-
-        recurrent-mt report RUN --out report.html --figure "Alignments: sentence 3=alignments/sentence-3.svg"
-    """  # noqa: E501 (lines of the terminal)
-
-    @staticmethod
-    def configure(parser: argparse.ArgumentParser) -> None:
-        add_input_arguments(parser)
-        parser.add_argument("--title", help="heading of the page (default: the names of the runs)")
-        parser.add_argument(
-            "--figure",
-            action="append",
-            default=[],
-            metavar="SECTION[: TITLE]=FILE",
-            help="an SVG file, or numbers (*.txt), to show in a section of that heading; repeatable",
-        )
-        parser.add_argument(
-            "--listed-sentences",
-            type=natural,
-            default=page.LISTED_SENTENCES,
-            metavar="N",
-            help="show the n-best lists of the first N sentences, if logs have them (default: %(default)s)",
-        )
-        parser.add_argument("--out", required=True, help="the HTML file")
-
-    @staticmethod
-    def run(options: argparse.Namespace) -> None:
-        named = [split_figure(options.parser, value) for value in options.figure]
-        drawn = [file for _, _, path in named for file in (path, find_numbers(path)) if file]
-        check_output_files([*list_inputs(options), *drawn], [options.out])
-        given = read_input(options)
-        training, versions, only = read_run_trainings(options.run), read_run_versions(options.run), None
-        if options.only:
-            only = [system.name for system in given["systems"]]
-            training = training[training["system"].isin(only)]
-            versions = {name: by_seed for name, by_seed in versions.items() if name in only}
-        places = [f"{name}/" for name in name_runs(options.run)] if len(options.run) > 1 else [""]
-        figures = [
-            one for run, place in zip(options.run, places) for one in read_run_figures(Path(run), place, only=only)
-        ]
-        report = page.Report(
-            analysis=analyze(**given),
-            title=options.title or make_title(options.run),
-            trained_with=summarize_versions(versions),
-            training=training,
-            attachments=[*figures, *(read_attachment(*one) for one in named)],
-            listed_sentences=options.listed_sentences,
-        )
-        write_text(options.out, page.render_page(report))
-        systems, sentences = len(report.analysis.systems), len(report.analysis.test_set)
-        print(f"{options.out}: {count(systems, 'system')}, {count(sentences, 'sentence')}")
-
-
-def count(number: int, what: str) -> str:
-    """A number with its noun."""
-    return f"{number} {what}{'s' * (number != 1)}"
-
-
-def make_title(runs: list[str]) -> str:
-    """Joins the names of the run folders to a title."""
-    names = ", ".join(name_runs(runs))
-    return f"Translation report: {names}" if names else "Translation report"
-
-
-def read_run_figures(run: Path, place: str = "", *, only: Collection[str] | None = None) -> Iterator[Attachment]:
-    """What a recipe has drawn and counted for a run folder; of each system first the numbers, then the drawings.
-
-    Args:
-        run: the folder.
-        place: what is in front of titles where the report is on several runs.
-        only: systems whose figures are wanted, without those of beams, which have all of them; None for everything.
-    """
-    for section, numbers in {ALIGNMENTS: "summary.txt", "Structure": "scores.txt"}.items():
-        for system in sorted((run / "figures" / section.lower()).glob("*")):
-            if only is not None and not {system.name, f"{place}{system.name}"} & set(only):
-                continue
-            for file in (system / numbers, *sorted(system.glob("*.svg"), key=place_of)):
-                if file.is_file():
-                    name = f"{place}{system.name}"
-                    yield name_reference(read_attachment(section, name, file, name), file)
-    for file in (run / "beams" / "beams.txt", run / "beams" / "beams.svg"):
-        if only is None and file.is_file():
-            yield read_attachment("Beams", f"{place}BLEU, length and speed by beam", file)
-
-
-def name_reference(attachment: Attachment, file: Path) -> Attachment:
-    """The attachment, a recipe's heat map of a reference named as such: beside it is that of the output."""
-    if not isinstance(attachment, Figure) or attachment.section != ALIGNMENTS or not SENTENCE.fullmatch(file.stem):
-        return attachment
-    is_output = attachment.title.endswith("output")
-    return attachment if is_output else replace(attachment, title=f"{attachment.title}, reference")
-
-
-def place_of(figure: Path) -> tuple[float, str]:
-    """What a run's figures are sorted by: those of sentences by their numbers, then all others by their names."""
-    match = SENTENCE.fullmatch(figure.stem)
-    return int(match[2]) if match else math.inf, figure.name
-
-
-def split_figure(parser: argparse.ArgumentParser, value: str) -> tuple[str, str, Path]:
-    """``SECTION[: TITLE]=FILE`` in three, see `split_name`; without a title, the file's name without its ending."""
-    heading, file = split_name(value)
-    section, _, title = heading.partition(": ")
-    if not (section and file):
-        parser.error(f"--figure must be SECTION[: TITLE]=FILE, not '{value}'")
-    path = Path(file)
-    return section, title or path.stem, path
-
-
-class Samples:
-    """Shows translations that were not chosen by hand: those with the best, the median, and the worst chrF.
-
-    The first system decides which sentences are shown; of equal scores, the earlier sentence comes first. Every system's
-    translation stands below the source and the reference, with its chrF in front of it. The output is Markdown.
-    """  # noqa: E501
-
-    @staticmethod
-    def configure(parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--source", required=True, metavar="FILE", help="raw sources")
-        add_reference_argument(parser, required=True)
-        parser.add_argument(
-            "--system",
-            action="append",
-            required=True,
-            metavar="NAME=FILE",
-            help="translations, detokenized, or a log of fairseq-generate (*.log); repeatable",
-        )
-        parser.add_argument(
-            "--count", type=positive, default=3, metavar="N", help="sentences of each kind (%(default)s)"
-        )
-
-    @staticmethod
-    def run(options: argparse.Namespace) -> None:
-        """Prints the samples.
-
-        Raises:
-            OSError: if a file cannot be read.
-            ValueError: if the files do not fit together, or have fewer sentences than are to be shown.
-        """
-        reference = options.reference[0]
-        references, further_references = read_references(options.reference)
-        sources = read_sentences(options.source)
-        require_same_count(options.source, sources, reference, references)
-        if len(references) < 3 * options.count:
-            raise ValueError(f"{reference} has {len(references)} sentences, too few for 3 x {options.count} samples")
-        files = dict(split_named(options.parser, options.system))
-        systems = {name: read_translations(file)[0] for name, file in files.items()}
-        for name, translations in systems.items():
-            require_same_count(files[name], translations, reference, references)
-        test_set = TestSet(references, "", lowercase=False, source=sources, further_references=further_references)
-        print("\n".join(show_samples(test_set, systems, options.count)))
-
-
-def show_samples(test_set: TestSet, systems: Mapping[str, Sequence[str]], count: int) -> Iterator[str]:
-    """The lines: a heading for each kind, a list for each sentence."""
-    scores = {name: test_set.count("chrf", texts).score_sentences() for name, texts in systems.items()}
-    for kind, places in choose_samples(next(iter(scores.values())), count).items():
-        yield f"### {kind}\n"
-        for place in places:
-            yield f"- line {place + 1}, source: {escape_markdown(test_set.source[place])}  "
-            for reference in (test_set.reference, *test_set.further_references):
-                yield f"  reference: {escape_markdown(reference[place])}  "
-            for name, texts in systems.items():
-                yield f"  {escape_markdown(name)} ({scores[name][place]:.0f}): {escape_markdown(texts[place])}  "
-        yield ""
-
-
-def choose_samples(scores: Sequence[float], count: int) -> dict[str, list[int]]:
-    """Kind to the places of its sentences, best first, for at least three times as many scores as are to be chosen."""
-    order = sorted(range(len(scores)), key=lambda place: -scores[place])
-    middle = (len(order) - count) // 2
-    return {"Best": order[:count], "Median": order[middle : middle + count], "Worst": order[-count:]}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import re
 import sys
 from argparse import Action, ArgumentError, ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
@@ -16,10 +15,10 @@ from io import TextIOWrapper
 from textwrap import dedent
 from typing import Any, NamedTuple
 
-from ..plugin_finder import find_plugin, import_from_plugin
+from ..plugin_finder import import_from_plugin
 
 #: By purpose: each tool's name and summary in one line, an example in the next. A tool is the module of the same name,
-#: with underscores, in this folder or in the plug-in's, or is in `BESIDE`.
+#: with underscores, in this folder or in the plug-in's, or else a class in `CLASSES`.
 INDEX = """\
 Experiments:
   experiment           run an experiment: train, translate, compare, report
@@ -103,21 +102,15 @@ Used by the workflow:
   limit-lengths        copy the sentence pairs of lengths that models take
       recurrent-mt limit-lengths text/train --pair fr-en --max 100 --out prepared/train
 """  # noqa: E501 (lines of the terminal)
-#: Tools that are beside others in a module: a class with the tool's name has its functions, and the text of its help.
-BESIDE = {
-    "report": "analyze",
-    "samples": "analyze",
-    "learning-curves": "beams",
-    "structure": "align",
-    "select": "clean",
-    "data-report": "clean",
-    "synthetic-corpus": "get",
-    "limit-lengths": "get",
-    "ratings": "rate",
-    "user-dir": "command",  # which needs no other package
-    "training": "train",
-    "choose-rate": "train",
-    "outcome": "train",
+#: Tools that are still classes in another tool's module.
+CLASSES = {
+    "select": "clean.Select",
+    "data-report": "clean.DataReport",
+    "synthetic-corpus": "get.SyntheticCorpus",
+    "limit-lengths": "get.LimitLengths",
+    "training": "train.Training",
+    "choose-rate": "train.ChooseRate",
+    "outcome": "train.Outcome",
 }
 #: Names of earlier versions -> the tool that does it now.
 RENAMED = dict.fromkeys(("score", "score-run", "ablation-table"), "compare")
@@ -163,7 +156,18 @@ class Tool(NamedTuple):
     example: str
 
 
-TOOLS = {name: Tool(name, *texts) for name, *texts in re.findall(r"^  (\S+) +(.+)\n {6}(.+)$", INDEX, re.MULTILINE)}
+def read_index(text: str) -> dict[str, Tool]:
+    """The tools of an index by name."""
+    tools = {}
+    lines = iter(text.splitlines())
+    for line in lines:
+        if line.startswith("  "):
+            name, summary = line.split(maxsplit=1)
+            tools[name] = Tool(name, summary, next(lines).strip())
+    return tools
+
+
+TOOLS = read_index(INDEX)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -234,10 +238,11 @@ def load_tool(name: str) -> Any:
     Raises:
         ModuleNotFoundError: if the tool needs something that is not installed, such as fairseq.
     """
-    place = BESIDE.get(name, name.replace("-", "_"))
-    in_plugin = find_spec(f"{__package__}.{place}") is None
-    module = import_from_plugin(place) if in_plugin else importlib.import_module(f"{__package__}.{place}")
-    return getattr(module, name.title().replace("-", "")) if name in BESIDE else module
+    place, _, class_name = CLASSES.get(name, name.replace("-", "_")).partition(".")
+    if find_spec(f"{__package__}.{place}") is None:
+        return import_from_plugin(place)
+    module = importlib.import_module(f"{__package__}.{place}")
+    return getattr(module, class_name) if class_name else module
 
 
 def make_parser(tool: Tool, code: Any) -> ArgumentParser:
@@ -278,14 +283,3 @@ def explain(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError) and str(error).startswith("No module named"):
         return f"{error}: install it, or everything in requirements.txt"
     return str(error)
-
-
-class UserDir:
-    """Prints the plug-in's folder, for --user-dir of the fairseq commands."""
-
-    @staticmethod
-    def configure(parser: ArgumentParser) -> None: ...
-
-    @staticmethod
-    def run(options: Namespace) -> None:
-        print(find_plugin())

@@ -22,10 +22,10 @@ import sys
 from pathlib import Path
 
 from ..arguments import add_jobs_argument, make_settings, natural, split_files, split_named, whole_numbers
-from ..evaluation.analysis import RESAMPLES, Settings
 from ..evaluation.comparison import Comparison, compare_runs, compare_translations
 from ..evaluation.figures import save_figure
 from ..evaluation.plots import draw_ablation
+from ..evaluation.scores import RESAMPLES, Settings
 from ..evaluation.tables import PAIRED_TESTS, result_files, tables_as_text
 from ..evaluation.training import TrainedRuns
 from ..evaluation.translated_files import TestSet, read_references, read_system

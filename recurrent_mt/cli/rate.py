@@ -11,10 +11,8 @@ import argparse
 from pathlib import Path
 
 from ..arguments import natural, split_named
-from ..ratings.ratings import read_all_ratings, read_key
-from ..ratings.sampling import Corpus, Sample, sample_screens
+from ..ratings.sampling import RatedTexts, Sample, sample_screens
 from ..ratings.study import MODES, SIDE_BY_SIDE, RatingStudy, render_key, render_page
-from ..ratings.summary import as_json, as_text, evaluate_ratings
 from ..text_files import FileError, check_output_files, read_sentences, write_text
 
 
@@ -56,7 +54,7 @@ def run(options: argparse.Namespace) -> None:
     files, key_file = dict(split_named(options.parser, options.system)), Path(f"{options.out}.key.json")
     check_output_files([*filter(None, (options.source, options.reference)), *files.values()], [options.out, key_file])
     sample = Sample(options.mode, options.sentences, options.repeats, options.degraded, options.seed)
-    corpus = Corpus(
+    corpus = RatedTexts(
         read_sentences(options.source) if options.source else None,
         read_sentences(options.reference) if options.reference else None,
         {name: read_sentences(path) for name, path in files.items()},
@@ -91,37 +89,3 @@ def summarize(study: RatingStudy) -> str:
         f"{len(study.screens)} screens with {len(items)} translations, among them {controls['repeat']} repeated and "
         f"{controls['degraded']} degraded screens"
     )
-
-
-class Ratings:
-    """Scores systems from the files that annotators exported from a page of `recurrent-mt rate`."""
-
-    @staticmethod
-    def configure(parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "ratings", nargs="+", metavar="FILE", help="one exported file per annotator, all from the same page"
-        )
-        parser.add_argument("--key", required=True, metavar="FILE", help="the page's key, PAGE.key.json")
-        parser.add_argument("--out", required=True, help="writes OUT.txt and OUT.json")
-        parser.add_argument("--allow-unrated", action="store_true", help="accept files with unrated items")
-        parser.add_argument("--exclude-failing", action="store_true", help="leave out annotators who fail the controls")
-        parser.add_argument(
-            "--resamples", type=int, default=1000, help="bootstrap resamples for the intervals (default: %(default)s)"
-        )
-        parser.add_argument("--seed", type=natural, default=12345, help="seed of the resampling (default: %(default)s)")
-
-    @staticmethod
-    def run(options: argparse.Namespace) -> None:
-        outputs = {f"{options.out}{suffix}": render for suffix, render in {".json": as_json, ".txt": as_text}.items()}
-        check_output_files([*options.ratings, options.key], outputs)
-        key = read_key(options.key)
-        outcome = evaluate_ratings(
-            read_all_ratings(options.ratings, key, allow_unrated=options.allow_unrated),
-            key,
-            exclude_failing=options.exclude_failing,
-            resamples=options.resamples,
-            seed=options.seed,
-        )
-        for file, render in outputs.items():
-            write_text(file, render(outcome))
-        print(as_text(outcome), end="")

@@ -47,19 +47,12 @@ with no_proxies():
 
 @dataclass(frozen=True)
 class Demo:
-    """What the page is about. Requests share it and change nothing in it.
+    """What the page is about. Requests share it and change nothing in it."""
 
-    Attributes:
-        systems: the models, in the order of their colors.
-        languages: source and target.
-        examples: sentences of the test set, with their references.
-        lowercase: whether chrF ignores case.
-    """
-
-    systems: Sequence[Model]
-    languages: tuple[str, str]
-    examples: Mapping[str, str]
-    lowercase: bool = False
+    systems: Sequence[Model]  # the models, in the order of their colors
+    languages: tuple[str, str]  # source and target
+    examples: Mapping[str, str]  # sentences of the test set, with their references
+    lowercase: bool = False  # whether chrF ignores case
 
     def translate(
         self, text: str, beam: float, length_penalty: float, count: float

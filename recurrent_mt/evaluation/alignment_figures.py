@@ -89,7 +89,7 @@ def draw_heat_map(
         raise ValueError(f"sentence {alignment.number} has {rows} target and {columns} source tokens: nothing to draw")
     gold = list(gold)
     widest, tallest = (CHARACTER * max(map(len, side)) for side in (alignment.target, alignment.source))
-    size = (CELL * columns + widest + 1.9, CELL * max(rows, 4) + tallest + 0.7 + 0.35 * bool(gold))
+    size = (CELL * columns + widest + 1.9, CELL * max(rows, 4) + tallest + 0.7 + (0.35 if gold else 0.0))
     figure = Figure(figsize=(max(size[0], 3.6), size[1]), layout="constrained")
     axes = figure.add_subplot()
     image = axes.imshow(alignment.weights, cmap="gray", vmin=0, vmax=1, aspect="equal", interpolation="nearest")

@@ -16,7 +16,7 @@ import pandas
 from ..text_files import read_sentences
 from ..text_form import TextForm
 from ..versions import describe_versions
-from .analysis import Settings, require_starred_test, score_systems
+from .scores import Settings, require_starred_test, score_systems
 from .tables import (
     ALL,
     UNKNOWN,
@@ -47,9 +47,12 @@ from .translated_files import System, TestSet, choose_baseline
 TOKENIZED = "{}, tokenized"
 #: What an ablation shows of costs.
 ABLATION_COSTS = {
-    **{key: COLUMNS[key] for key in ("parameters", "updates", "valid. loss")},
+    "parameters": COLUMNS["parameters"],
+    "updates": COLUMNS["updates"],
+    "valid. loss": COLUMNS["valid. loss"],
     "MFLOP a token": (OPERATIONS, "{:.2f}", 1e6),
-    **{key: COLUMNS[key] for key in ("words/s", "sentences/s")},
+    "words/s": COLUMNS["words/s"],
+    "sentences/s": COLUMNS["sentences/s"],
 }
 ABLATION_COST_NOTE = (
     "Validation loss: bits a token. MFLOP a token: operations of matrix products and convolutions for a target token, "
@@ -162,9 +165,7 @@ class Comparison:
         caption = f"Scores on {test_set.name}" if test_set.name else "Scores"
         records = self.records[self.records["test_set"] == test_set.name]
         table = score_table(
-            *(records, test_set.signatures, self.names, test_set.baseline),
-            caption=caption,
-            statuses=statuses,
+            records, test_set.signatures, self.names, test_set.baseline, caption=caption, statuses=statuses
         )
         notes = [] if self.ablation else [f"{test_set.sentences:,} sentences."]
         if test_set.ceiling is not None and test_set.ceiling < 99.995:

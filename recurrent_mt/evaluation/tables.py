@@ -163,7 +163,7 @@ def number_cell(number: float | None, form: str, unit: str = "") -> Cell:
 def mean_cell(record: Any, form: str) -> Cell:
     """A number and its spread over seeds; ``record`` as of `score_cell`."""
     spread = format_number(record.sd, form)
-    return replace(number_cell(record.value, form), detail=f" ±{spread}" * (spread != UNKNOWN))
+    return replace(number_cell(record.value, form), detail="" if spread == UNKNOWN else f" ±{spread}")
 
 
 def score_cell(record: Any, form: str = ".2f", *, count: bool = False) -> Cell:
@@ -179,7 +179,7 @@ def score_cell(record: Any, form: str = ".2f", *, count: bool = False) -> Cell:
         return Cell(NO_SENTENCES, count=number)
     cell = mean_cell(record, form)
     low, high = (format_number(end, ".1f") for end in (record.low, record.high))
-    detail = cell.detail + f" ({low}–{high})" * (low != UNKNOWN)
+    detail = cell.detail if low == UNKNOWN else f"{cell.detail} ({low}–{high})"
     star = record.p is not None and record.p < SIGNIFICANT
     cell = replace(cell, detail=detail, star=star, count=number)
     return replace(cell, rank=None) if count else cell
@@ -214,11 +214,11 @@ def metric_cells(
 ) -> pandas.DataFrame:
     """The values of systems (rows) in metrics (columns), each metric in its form."""
     chosen = records[records["metric"].isin(list(forms))]
-    return pivot_cells(
-        *(chosen, "system", "metric", lambda one: replace(mean_cell(one, forms[one.metric]), rank=None)),
-        names=names,
-        header=list(forms),
-    )
+
+    def write_cell(record: Any) -> Cell:
+        return replace(mean_cell(record, forms[record.metric]), rank=None)
+
+    return pivot_cells(chosen, "system", "metric", write_cell, names=names, header=list(forms))
 
 
 def mark_best(cells: Sequence[Cell], *, lower_is_better: bool = False) -> list[Cell]:

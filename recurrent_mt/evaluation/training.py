@@ -81,7 +81,8 @@ class TrainedRuns:
         for seed in seeds:
             if found and not any((folder / f"seed-{seed}").is_dir() for folder in found.values()):
                 raise ValueError(f"no system has a training with the seed {seed}")
-        for what, values in {"system": self.names, "seed": self.seeds or [1] * (not found)}.items():
+        # Without systems, there are no seeds to name.
+        for what, values in {"system": self.names, "seed": self.seeds if found or self.seeds else [1]}.items():
             if not values or len(set(values)) < len(values):
                 raise ValueError(f"name every {what} once, and at least one, not {', '.join(map(str, values))!r}")
 

@@ -24,18 +24,12 @@ WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]|[^\s\u3040-\u30ff\
 
 
 @dataclass(frozen=True)
-class Corpus:
-    """What is rated: translations of a text, one string a sentence.
+class RatedTexts:
+    """What is rated: translations of a text, one string a sentence."""
 
-    Attributes:
-        source: None if it is not to be shown.
-        reference: None if it is not to be shown.
-        systems: name -> translations.
-    """
-
-    source: Sequence[str] | None
-    reference: Sequence[str] | None
-    systems: Mapping[str, Sequence[str]]
+    source: Sequence[str] | None  # None if it is not to be shown
+    reference: Sequence[str] | None  # None if it is not to be shown
+    systems: Mapping[str, Sequence[str]]  # name -> translations
 
     def __post_init__(self) -> None:
         """Refuses what cannot be rated, by name."""
@@ -59,21 +53,14 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Sample:
-    """How much is rated.
+    """How much is rated."""
 
-    Attributes:
-        mode: a key of `MODES`.
-        sentences: how many, drawn without replacement.
-        repeats: screens shown twice; None for a tenth of the others, at least 5 where there are enough.
-        degraded: screens shown again with one translation degraded; None for a tenth, at least 8 likewise.
-        seed: of all random choices.
-    """
-
-    mode: str
-    sentences: int
-    repeats: int | None = None
+    mode: str  # a key of `MODES`
+    sentences: int  # how many, drawn without replacement
+    repeats: int | None = None  # screens shown twice; None for a tenth of the others, at least 5 where there are enough
+    #: screens shown again with one translation degraded; None for a tenth, at least 8 likewise
     degraded: int | None = None
-    seed: int = 1
+    seed: int = 1  # of all random choices
 
     def controls(self, screens: int) -> tuple[int, int]:
         """Numbers of repeated and of degraded screens, for so many ordinary ones."""
@@ -108,7 +95,7 @@ class Draft:
     original: Draft | None = None
 
 
-def sample_screens(corpus: Corpus, sample: Sample) -> tuple[Screen, ...]:
+def sample_screens(corpus: RatedTexts, sample: Sample) -> tuple[Screen, ...]:
     """Draws sentences, makes the controls, shuffles everything.
 
     On a side-by-side screen are all translations of one sentence, otherwise one. Systems that translated alike share an
@@ -136,7 +123,9 @@ def sample_screens(corpus: Corpus, sample: Sample) -> tuple[Screen, ...]:
     return number_screens(insert_controls(ordinary, controls, rng), corpus)
 
 
-def make_ordinary_items(corpus: Corpus, sentence: int, mode: str, rng: random.Random) -> list[tuple[DraftItem, ...]]:
+def make_ordinary_items(
+    corpus: RatedTexts, sentence: int, mode: str, rng: random.Random
+) -> list[tuple[DraftItem, ...]]:
     """The items of each ordinary screen of a sentence, shuffled."""
     makers: dict[str, list[str]] = {}
     for name, translations in corpus.systems.items():
@@ -147,7 +136,7 @@ def make_ordinary_items(corpus: Corpus, sentence: int, mode: str, rng: random.Ra
 
 
 def make_controls(
-    ordinary: Sequence[Draft], numbers: tuple[int, int], corpus: Corpus, rng: random.Random
+    ordinary: Sequence[Draft], numbers: tuple[int, int], corpus: RatedTexts, rng: random.Random
 ) -> list[Draft]:
     """Copies of screens, no screen twice: so many repeated, so many degraded ones.
 
@@ -175,7 +164,7 @@ def repeat_screen(draft: Draft, rng: random.Random) -> Draft:
     return Draft(draft.sentence, tuple(items), draft)
 
 
-def degrade_screen(draft: Draft, corpus: Corpus, rng: random.Random) -> Draft | None:
+def degrade_screen(draft: Draft, corpus: RatedTexts, rng: random.Random) -> Draft | None:
     """The same screen, shuffled anew, with one of its translations degraded; None if none of them can be."""
     for target in rng.sample(range(len(draft.items)), len(draft.items)):
         items = [item._replace(kind=FILLER) for item in draft.items]
@@ -200,7 +189,7 @@ def insert_controls(ordinary: Sequence[Draft], controls: Sequence[Draft], rng: r
     return order
 
 
-def number_screens(order: Sequence[Draft], corpus: Corpus) -> tuple[Screen, ...]:
+def number_screens(order: Sequence[Draft], corpus: RatedTexts) -> tuple[Screen, ...]:
     """Gives screens their numbers and items their identifiers."""
     identifiers = {id(draft): name_items(number, draft) for number, draft in enumerate(order, start=1)}
     screens = []

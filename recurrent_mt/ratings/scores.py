@@ -22,23 +22,15 @@ FEWEST_SENTENCES = 10
 
 @dataclass(frozen=True)
 class SystemRating:
-    """A system on one scale.
+    """A system on one scale."""
 
-    Attributes:
-        system: name.
-        sentences: that were rated at least once.
-        mean: of the ratings as they were given: over annotators, then over sentences.
-        z: the same of the standardized ratings; None if none of them could be standardized.
-        low: lower end of the 95% interval of `z`; None if fewer than `FEWEST_SENTENCES` have standardized ratings.
-        high: upper end, likewise.
-    """
-
-    system: str
-    sentences: int
-    mean: float
-    z: float | None
+    system: str  # name
+    sentences: int  # that were rated at least once
+    mean: float  # of the ratings as they were given: over annotators, then over sentences
+    z: float | None  # the same of the standardized ratings; None if none of them could be standardized
+    #: lower end of the 95% interval of `z`; None if fewer than `FEWEST_SENTENCES` have standardized ratings
     low: float | None
-    high: float | None
+    high: float | None  # upper end, likewise
 
 
 @dataclass(frozen=True)
@@ -54,38 +46,23 @@ class RatingDifference:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Krippendorff's alpha on one scale.
+    """Krippendorff's alpha on one scale."""
 
-    Attributes:
-        alpha: 1 is perfect agreement, 0 what chance gives; None where it is not defined.
-        level: level of measurement, which decides how far two ratings are apart.
-        items: rated by at least two annotators.
-        reason: why there is no alpha, empty if there is one.
-    """
-
-    alpha: float | None
-    level: str
-    items: int
-    reason: str = ""
+    alpha: float | None  # 1 is perfect agreement, 0 what chance gives; None where it is not defined
+    level: str  # level of measurement, which decides how far two ratings are apart
+    items: int  # rated by at least two annotators
+    reason: str = ""  # why there is no alpha, empty if there is one
 
 
 @dataclass(frozen=True)
 class ScaleScores:
-    """All results of one scale.
+    """All results of one scale."""
 
-    Attributes:
-        scale: its name.
-        systems: best first.
-        differences: every two systems, the better one first.
-        agreement: of the annotators.
-        constant: annotators without z-scores, because their ratings are all alike or fewer than two.
-    """
-
-    scale: str
-    systems: tuple[SystemRating, ...]
-    differences: tuple[RatingDifference, ...]
-    agreement: Agreement
-    constant: tuple[str, ...]
+    scale: str  # its name
+    systems: tuple[SystemRating, ...]  # best first
+    differences: tuple[RatingDifference, ...]  # every two systems, the better one first
+    agreement: Agreement  # of the annotators
+    constant: tuple[str, ...]  # annotators without z-scores, because their ratings are all alike or fewer than two
 
 
 def score_scale(
@@ -131,7 +108,8 @@ def score_scale(
         ),
         differences=tuple(
             RatingDifference(
-                *(key.systems[i], key.systems[j]),
+                key.systems[i],
+                key.systems[j],
                 *add_interval(z[i] - z[j], resampled[:, i] - resampled[:, j], int((scored[:, i] & scored[:, j]).sum())),
             )
             for i, j in combinations(order, 2)
@@ -210,27 +188,18 @@ def compute_agreement(annotators: Sequence[Mapping[str, float]], scale: Scale) -
 
 @dataclass(frozen=True)
 class Controls:
-    """How an annotator did on the controls.
+    """How an annotator did on the controls."""
 
-    Attributes:
-        annotator: name.
-        degraded_pairs: degraded items that were rated, as were their originals.
-        degraded_drop: by how much they were rated lower on average, as a share of the scale; None without pairs.
-        degraded_p: p-value of the test; None where there are fewer than `FEWEST_PAIRS`.
-        repeated_pairs: repeated items that were rated both times.
-        repeated_difference: mean absolute difference of the two ratings, as a share of the scale; None without pairs.
-        failures: why the annotator fails, in words; empty if nothing speaks against them.
-        remarks: what could not be judged, in words.
-    """
-
-    annotator: str
-    degraded_pairs: int
+    annotator: str  # name
+    degraded_pairs: int  # degraded items that were rated, as were their originals
+    #: by how much they were rated lower on average, as a share of the scale; None without pairs
     degraded_drop: float | None
-    degraded_p: float | None
-    repeated_pairs: int
+    degraded_p: float | None  # p-value of the test; None where there are fewer than `FEWEST_PAIRS`
+    repeated_pairs: int  # repeated items that were rated both times
+    #: mean absolute difference of the two ratings, as a share of the scale; None without pairs
     repeated_difference: float | None
-    failures: tuple[str, ...]
-    remarks: tuple[str, ...]
+    failures: tuple[str, ...]  # why the annotator fails, in words; empty if nothing speaks against them
+    remarks: tuple[str, ...]  # what could not be judged, in words
 
 
 def check_controls(ratings: Ratings, key: Key) -> Controls:

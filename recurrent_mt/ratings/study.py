@@ -26,22 +26,15 @@ FILLER = "filler"
 
 @dataclass(frozen=True)
 class Scale:
-    """One question with whole numbers as answers.
+    """One question with whole numbers as answers."""
 
-    Attributes:
-        name: key of the answers in files, and, capitalized, the heading on the page.
-        question: as asked.
-        low: smallest answer.
-        high: largest answer.
-        anchors: what is written at an answer; all of them on a scale of few points, the two ends on a slider.
-        level: level of measurement (Stevens), which Krippendorff's alpha needs: ``ordinal`` or ``interval``.
-    """
-
-    name: str
-    question: str
-    low: int
-    high: int
+    name: str  # key of the answers in files, and, capitalized, the heading on the page
+    question: str  # as asked
+    low: int  # smallest answer
+    high: int  # largest answer
+    #: what is written at an answer; all of them on a scale of few points, the two ends on a slider
     anchors: dict[int, str]
+    #: level of measurement (Stevens), which Krippendorff's alpha needs: ``ordinal`` or ``interval``
     level: Literal["ordinal", "interval"]
 
 
@@ -82,63 +75,37 @@ MODES: dict[str, tuple[Scale, ...]] = {SIDE_BY_SIDE: (ADEQUACY, FLUENCY), DIRECT
 
 @dataclass(frozen=True)
 class Item:
-    """One translation on one screen.
+    """One translation on one screen."""
 
-    Attributes:
-        identifier: screen number, and a letter where the screen has several: ``12.B``.
-        text: the translation.
-        systems: who made it; several where they translated alike.
-        kind: `SYSTEM`, `REPEAT`, `DEGRADED` or `FILLER`.
-        original: identifier of the item that a repeat or a degraded item is compared with, else None.
-    """
-
-    identifier: str
-    text: str
-    systems: tuple[str, ...]
-    kind: str
-    original: str | None = None
+    identifier: str  # screen number, and a letter where the screen has several: ``12.B``
+    text: str  # the translation
+    systems: tuple[str, ...]  # who made it; several where they translated alike
+    kind: str  # `SYSTEM`, `REPEAT`, `DEGRADED` or `FILLER`
+    original: str | None = None  # identifier of the item that a repeat or a degraded item is compared with, else None
 
 
 @dataclass(frozen=True)
 class Screen:
-    """What is rated together.
+    """What is rated together."""
 
-    Attributes:
-        number: from 1, in the order of the page.
-        sentence: line of the test set, from 1.
-        source: None if it is not shown.
-        reference: None if it is not shown.
-        items: in the order in which they are shown.
-    """
-
-    number: int
-    sentence: int
-    source: str | None
-    reference: str | None
-    items: tuple[Item, ...]
+    number: int  # from 1, in the order of the page
+    sentence: int  # line of the test set, from 1
+    source: str | None  # None if it is not shown
+    reference: str | None  # None if it is not shown
+    items: tuple[Item, ...]  # in the order in which they are shown
 
 
 @dataclass(frozen=True)
 class RatingStudy:
-    """All screens of a page.
+    """All screens of a page."""
 
-    Attributes:
-        mode: a key of `MODES`.
-        systems: names, in the order given.
-        screens: in the order of the page.
-        seed: of all random choices.
-        title: heading of the page.
-        source_language: language tag of the sources (BCP 47), empty if unknown: chooses fonts and voices.
-        target_language: the same of the translations.
-    """
-
-    mode: str
-    systems: tuple[str, ...]
-    screens: tuple[Screen, ...]
-    seed: int
-    title: str
-    source_language: str = ""
-    target_language: str = ""
+    mode: str  # a key of `MODES`
+    systems: tuple[str, ...]  # names, in the order given
+    screens: tuple[Screen, ...]  # in the order of the page
+    seed: int  # of all random choices
+    title: str  # heading of the page
+    source_language: str = ""  # language tag of the sources (BCP 47), empty if unknown: chooses fonts and voices
+    target_language: str = ""  # the same of the translations
 
     def page_data(self) -> dict[str, Any]:
         """What the page may know: texts and questions, nothing about systems or controls."""

@@ -35,27 +35,16 @@ scale on average.
 
 @dataclass(frozen=True)
 class RatingOutcome:
-    """Everything that a study's files say.
+    """Everything that a study's files say."""
 
-    Attributes:
-        page: checksum of the page.
-        mode: way of rating.
-        files: annotator -> file.
-        unrated: annotator -> number of items without a rating.
-        seconds: annotator -> median time for which a screen was in sight.
-        controls: one an annotator.
-        excluded: annotators whose ratings were not scored, because they fail the controls.
-        scales: one a scale.
-    """
-
-    page: str
-    mode: str
-    files: dict[str, str]
-    unrated: dict[str, int]
-    seconds: dict[str, float]
-    controls: tuple[Controls, ...]
-    excluded: tuple[str, ...]
-    scales: tuple[ScaleScores, ...]
+    page: str  # checksum of the page
+    mode: str  # way of rating
+    files: dict[str, str]  # annotator -> file
+    unrated: dict[str, int]  # annotator -> number of items without a rating
+    seconds: dict[str, float]  # annotator -> median time for which a screen was in sight
+    controls: tuple[Controls, ...]  # one an annotator
+    excluded: tuple[str, ...]  # annotators whose ratings were not scored, because they fail the controls
+    scales: tuple[ScaleScores, ...]  # one a scale
 
 
 def evaluate_ratings(

@@ -10,31 +10,27 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+from pydantic import TypeAdapter
+
 from ..evaluation.alignment_figures import ATTENTION
-from ..evaluation.tables import Cell, Table
+from ..evaluation.tables import Table
 from ..text_files import FileError
 
 #: Points: a drawing of less can shrink to a phone's width, one of more gets a row of its own.
 NARROW, WIDE = 360, 480
+TABLES = TypeAdapter(list[Table])
 #: Name of a figure of one sentence.
 SENTENCE = re.compile(r"(sentence|output)-(\d+)")
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing.
+    """A drawing that another command has made."""
 
-    Attributes:
-        section: heading of the section that it belongs to, for example ``Alignments``.
-        title: what the figure shows, one line.
-        svg: the text of an SVG file.
-        system: whose it is, if it is one system's.
-    """
-
-    section: str
-    title: str
-    svg: str
-    system: str = ""
+    section: str  # heading of the section that it belongs to, for example ``Alignments``
+    title: str  # what the figure shows, one line
+    svg: str  # the text of an SVG file
+    system: str = ""  # whose it is, if it is one system's
 
     def __post_init__(self) -> None:
         """Checks the drawing.
@@ -119,33 +115,14 @@ def read_tables(path: Path) -> list[Table]:
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        found = content["tables"] if isinstance(content, dict) and "tables" in content else []
-        tables = [
-            Table(**{**table, "rows": [[Cell(**cell) for cell in row] for row in table["rows"]]}) for table in found
-        ]
+        tables = TABLES.validate_python(content.get("tables", []) if isinstance(content, dict) else [])
         for table in tables:
-            check_table(table)
-        return tables
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise FileError(path, f"its tables are damaged: make it anew with the tool that wrote it ({error})") from error
-
-
-def check_table(table: Table) -> None:
-    """Raises ValueError unless all texts are texts, and each row has a name and a cell for each other column."""
-    cells = [cell for row in table.rows for cell in row]
-    texts = [table.caption, *table.header, *table.names, *table.notes, *table.signatures, table.best_of]
-    texts += [text for cell in cells for text in (cell.text, cell.detail)]
-    if not all(isinstance(text, str) for text in texts):
-        raise ValueError("a text is missing or something else")
-    # Half of a character beyond U+FFFF is text in JSON, and cannot be written.
-    "".join(texts).encode("utf-8")
-    if not all(one.count is None or isinstance(one.count, int) for one in cells):
-        raise ValueError("a number of sentences is no number")
-    if len(table.names) != len(table.rows):
-        raise ValueError(f"{len(table.names)} names of {len(table.rows)} rows")
-    for name, row in zip(table.names, table.rows):
-        if len(row) + 1 != len(table.header):
-            raise ValueError(f"row {name!r} has {len(row)} cells below {len(table.header)} headers")
+            if len(table.names) != len(table.rows) or any(len(row) + 1 != len(table.header) for row in table.rows):
+                raise ValueError(f"a row of {table.caption!r} has no name, or not a cell below each header")
+    except (ValueError, RecursionError) as error:
+        why = "; ".join(str(error).splitlines()[:3])
+        raise FileError(path, f"its tables are damaged: make it anew with the tool that wrote it ({why})") from error
+    return tables
 
 
 def name_figure(title: str, path: Path) -> str:

@@ -16,9 +16,10 @@ import pandas
 from markupsafe import Markup
 from matplotlib import rc_context
 
-from ..evaluation.analysis import CURVE_RESAMPLES, LENGTH, NBEST, Analysis
+from ..evaluation.analysis import LENGTH, NBEST, Analysis
 from ..evaluation.figures import COLORS
 from ..evaluation.plots import list_plots
+from ..evaluation.scores import CURVE_RESAMPLES
 from ..evaluation.tables import (
     FEWEST,
     INTERVAL,
@@ -56,58 +57,38 @@ LISTED_SENTENCES = 500
 
 @dataclass(frozen=True)
 class Report:
-    """An analysis and what is shown with it.
+    """An analysis and what is shown with it."""
 
-    Attributes:
-        analysis: systems and what was counted of them; a system's place decides its color.
-        title: heading of the page.
-        trained_with: versions of the code and its libraries, as of `summarize_versions`; empty if nothing is known.
-        training: records of the trainings whose logs are at hand.
-        attachments: figures and tables of other commands, in the order in which they are shown; sections follow the
-            first of each.
-        listed_sentences: so many sentences, from the first one on, are shown with their n-best lists.
-    """
-
-    analysis: Analysis
-    title: str
+    analysis: Analysis  # systems and what was counted of them; a system's place decides its color
+    title: str  # heading of the page
+    #: versions of the code and its libraries, as of `summarize_versions`; empty if nothing is known
     trained_with: str = ""
+    #: records of the trainings whose logs are at hand
     training: pandas.DataFrame = field(default_factory=lambda: make_frame([]))
+    #: figures and tables of other commands, in the order in which they are shown; sections follow the first of each
     attachments: Sequence[Attachment] = ()
+    #: so many sentences, from the first one on, are shown with their n-best lists
     listed_sentences: int = LISTED_SENTENCES
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure of the page.
+    """A figure of the page."""
 
-    Attributes:
-        title: what it shows.
-        svg: the drawing.
-        numbers: what it was drawn from, where no other table of the section has that.
-    """
-
-    title: str
-    svg: Markup
-    numbers: Table | None = None
+    title: str  # what it shows
+    svg: Markup  # the drawing
+    numbers: Table | None = None  # what it was drawn from, where no other table of the section has that
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page that the contents list names.
+    """A part of the page that the contents list names."""
 
-    Attributes:
-        title: its heading.
-        charts: shown first, side by side.
-        tables: shown below them.
-        template: macro of ``page.html.j2`` for what else it has; empty if nothing.
-        values: for the macro.
-    """
-
-    title: str
-    charts: Sequence[Chart] = ()
-    tables: Sequence[Table] = ()
-    template: str = ""
-    values: Mapping[str, Any] = field(default_factory=dict)
+    title: str  # its heading
+    charts: Sequence[Chart] = ()  # shown first, side by side
+    tables: Sequence[Table] = ()  # shown below them
+    template: str = ""  # macro of ``page.html.j2`` for what else it has; empty if nothing
+    values: Mapping[str, Any] = field(default_factory=dict)  # for the macro
 
     @property
     def identifier(self) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from recurrent_mt.translation.loading import load_checkpoint
 from tests.checkpoints.checkpoints import small_checkpoint
-from tests.cli import toy
+from tests.checkpoints.generation import make_generate
 from tests.commands import call
 
 SOURCES = ["s1 s2 s3 s4", "s5", "s0 s6 s2", "s1 s2 s3 s4 s5 s6"]
@@ -178,23 +178,9 @@ def test_links_of_words_are_not_compared_with_links_of_their_parts(tmp_path):
 
 
 def test_align_draws_the_alignments_of_a_log(folder, tmp_path):
-    toy.run(
-        *(
-            "fairseq-preprocess",
-            "-s",
-            "src",
-            "-t",
-            "tgt",
-            "--testpref",
-            folder / "test",
-            "--destdir",
-            tmp_path / "data",
-        ),
-        *("--srcdict", folder / "dict.src.txt", "--tgtdict", folder / "dict.tgt.txt"),
-    )
-    options = ("--print-alignment", "soft", "--max-len-b", 8, "--no-progress-bar")
-    log = toy.generate(tmp_path / "data", folder / "checkpoint.pt", *options)
-    (tmp_path / "test.log").write_text(log.stdout)
+    generate = make_generate(tmp_path, folder, SOURCES, TARGETS)
+    printed = generate(folder / "checkpoint.pt", print_alignment="soft", max_len_b=8)
+    (tmp_path / "test.log").write_text(printed)
     done = tool("align", "--log", tmp_path / "test.log", "--sentences", 1, "--out", tmp_path / "out")
     assert done.stdout.splitlines()[4].split()[:2] == ["attention", "4"]
     assert "Weights over the model's own translations." in done.stdout

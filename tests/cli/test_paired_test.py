@@ -7,15 +7,16 @@ import numpy as np
 import pytest
 from sacrebleu.significance import estimate_ci
 
+from recurrent_mt.cli import analyze
 from recurrent_mt.evaluation.tables import Record, score_cell
 from recurrent_mt.metrics import randomization_p_value, statistics
 from tests.commands import call
 from tests.evaluation.test_analysis import make_run, write_lines
 from tests.metrics.sacrebleu_command import sacrebleu_command
 from tests.metrics.translations import translations
-from tests.report.reports import Outline
+from tests.pages import Outline
 
-RESAMPLES = 200
+RESAMPLES = 80
 #: Of each system, the share of wrong words, by seed.
 ERRORS = {"base": {1: 0.3, 2: 0.4}, "other": {1: 0.35, 2: 0.5}}
 
@@ -29,6 +30,12 @@ def run(tmp_path):
             made = translations(references(folder), errors=errors, seed=seed + len(system))
             write_lines(folder / "systems" / system / f"seed-{seed}" / "test.detokenized", made)
     return folder
+
+
+@pytest.fixture(autouse=True)
+def no_plots(monkeypatch):
+    """Drawing them would take most of the time."""
+    monkeypatch.setattr(analyze, "write_plots", lambda *_: None)
 
 
 def references(run):
@@ -64,7 +71,7 @@ def records_of(tmp_path, name, *words):
 
 def compared(run, tmp_path, seeds):
     """BLEU, interval, and p by every tool that takes several seeds, with the signature that it shows for BLEU."""
-    resamples = "--resamples", RESAMPLES
+    resamples = "--metrics", "bleu", "--resamples", RESAMPLES
     files = ["--reference", run / "text" / "raw" / "test.en", "--target-lang", "en", *named(run, seeds)]
     cells = ["--ablation", "cells", "--models", "base,other", "--baseline", "base"]
     models = ["--models", "base,other", "--seeds", ",".join(map(str, seeds)), "--baseline", "base"]
@@ -107,7 +114,7 @@ def test_the_same_two_files_have_sacrebleus_p_and_interval_in_every_tool(run, tm
     assert set(signatures.values()) == {content["test_sets"][0]["signatures"]["BLEU"]}
     assert f"|bs:{RESAMPLES}|ar:{RESAMPLES}|seed:12345|" in signatures["compare"]
 
-    done = call("report", run, "--resamples", RESAMPLES, "--out", tmp_path / "report.html")
+    done = call("report", run, "--metrics", "bleu", "--resamples", RESAMPLES, "--out", tmp_path / "report.html")
     assert done.returncode == 0, done.stderr
     page = Outline((tmp_path / "report.html").read_text(encoding="utf-8"))
     _, *rows = page.tables["Scores on the whole test set"]

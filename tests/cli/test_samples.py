@@ -2,7 +2,7 @@
 
 import pytest
 
-from recurrent_mt.cli.analyze import choose_samples
+from recurrent_mt.cli.samples import choose_samples
 from recurrent_mt.evaluation.translated_files import TestSet, read_translations
 from tests.commands import call
 

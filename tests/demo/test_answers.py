@@ -1,36 +1,17 @@
 """What the page answers, asked without a browser."""
 
 import http.client
-import importlib
 import os
-import subprocess
-import sys
 import unicodedata
-import urllib.request
-from importlib.util import find_spec
 from urllib.parse import urlsplit
 
 import pytest
 
 from recurrent_mt.demo.fragments import render_cards, render_cuts, render_forced
 from recurrent_mt.evaluation.figures import COLORS
-from recurrent_mt.translation.loading import load_checkpoint
 from recurrent_mt.translation.model import Cut, Model, ScoredWord
-from tests.demo.models import write_models
+from tests.demo.conftest import PROXIES
 from user_dir.tasks import native_translation
-
-
-@pytest.fixture(scope="module")
-def page():
-    """The module, which takes seconds to import: not while tests are collected."""
-    pytest.importorskip("gradio")
-    return importlib.import_module("recurrent_mt.demo.page")
-
-
-@pytest.fixture(scope="module")
-def demo(page, tmp_path_factory):
-    paths = write_models(tmp_path_factory.mktemp("models"))
-    return page.Demo([load_checkpoint(name, path) for name, path in paths.items()], ("src", "tgt"), {})
 
 
 def translate(demo, text):
@@ -73,7 +54,7 @@ def test_models_that_cut_otherwise_have_figures_of_their_own():
 
 @pytest.mark.parametrize(("words", "said"), [(24, "the first word, the first two"), (25, "evenly spread")])
 def test_a_page_of_cuts_says_where_a_sentence_is_cut(demo, words, said):
-    page = render_cuts({"fixed": demo.systems[1].cut("s1 " * words, beam=1)})
+    page = render_cuts({"pyramid": demo.systems[1].cut("s1 " * words, beam=1)})
     assert f"Each model translates {'some of' if words > 24 else ''}" in page and said in page
 
 
@@ -131,14 +112,6 @@ def test_a_text_that_is_much_too_long_is_refused_before_it_is_split(demo, monkey
     assert refusal[0] == f'<p class="notice" role="status">{notice}</p>\n' and rest == []
 
 
-@pytest.fixture(scope="module")
-def address(page, demo):
-    """Where the page is served."""
-    blocks = page.build_page(demo)
-    yield page.serve(blocks, host="127.0.0.1", port=None, share=False)
-    blocks.close()
-
-
 def ask(address, method="GET", path="/", body=None, **headers):
     """The status and the text that the server answers."""
     where = urlsplit(address)
@@ -186,9 +159,11 @@ def test_a_question_of_any_size_is_not_read(address):
 
 
 @pytest.fixture(scope="module")
-def guard():
-    pytest.importorskip("gradio")
-    return importlib.import_module("recurrent_mt.demo.guard")
+def guard(module):
+    """The module, which needs what comes with Gradio."""
+    from recurrent_mt.demo import guard
+
+    return guard
 
 
 @pytest.mark.parametrize(
@@ -213,26 +188,10 @@ def test_the_name_of_a_public_link_is_the_pages_own(guard):
     assert made.is_own("x.gradio.live") and not made.is_own("y.gradio.live")
 
 
-PROXIES = {"http_proxy": "http://127.0.0.1:9", "HTTPS_PROXY": "http://127.0.0.1:9", "all_proxy": "socks5://127.0.0.1:9"}
-
-
-def test_behind_a_proxy_the_page_is_served_and_the_proxy_stays(page, demo, monkeypatch):
-    monkeypatch.delenv("no_proxy", raising=False)
-    monkeypatch.delenv("NO_PROXY", raising=False)
-    for name, address in PROXIES.items():
-        monkeypatch.setenv(name, address)
-    blocks = page.build_page(demo)
-    address = page.serve(blocks, host="127.0.0.1", port=None, share=False)
-    try:
-        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        assert direct.open(address, timeout=60).status == 200
-    finally:
-        blocks.close()
+def test_proxies_are_hidden_while_the_page_is_served_and_stay(module, address, monkeypatch, proxies):
+    """The module was imported behind them, and the page is served behind them."""
+    proxies(monkeypatch)
+    assert ask(address)[0] == 200
+    with module.no_proxies():
+        assert [name for name in os.environ if name.lower().endswith("_proxy")] == []
     assert {name: os.environ[name] for name in PROXIES} == PROXIES
-
-
-@pytest.mark.skipif(find_spec("gradio") is None, reason="needs gradio")
-def test_gradio_is_imported_behind_a_proxy_that_it_cannot_speak_to():
-    environment = {**os.environ, **PROXIES}
-    done = subprocess.run([sys.executable, "-c", "import recurrent_mt.demo.page"], env=environment, capture_output=True)
-    assert done.returncode == 0, done.stderr.decode()

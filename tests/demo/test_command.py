@@ -10,12 +10,6 @@ import pytest
 from recurrent_mt.cli import demo
 from recurrent_mt.translation import loading
 from tests.commands import call
-from tests.demo.models import write_models
-
-
-@pytest.fixture(scope="module")
-def paths(tmp_path_factory):
-    return write_models(tmp_path_factory.mktemp("models"))
 
 
 def refuse(*words):
@@ -33,12 +27,7 @@ def test_without_gradio_one_line_says_what_to_install(monkeypatch):
     )
 
 
-@pytest.fixture
-def gradio():
-    pytest.importorskip("gradio")
-
-
-def test_what_is_not_there_is_named(gradio, tmp_path):
+def test_what_is_not_there_is_named(module, tmp_path):
     assert f"there is no checkpoint, run folder, or installed box {tmp_path}/none" in refuse(tmp_path / "none")
     assert f"{tmp_path} is no run folder with trained systems" in refuse(tmp_path)
 
@@ -50,13 +39,13 @@ def test_a_port_that_there_is_not_is_refused_with_the_option(port):
 
 
 @pytest.mark.parametrize("host", ["1.2.3.4", "nosuch.invalid", "a" * 80])
-def test_an_address_of_another_machine_is_refused_with_the_options_before_a_model_is_loaded(gradio, host):
+def test_an_address_of_another_machine_is_refused_with_the_options_before_a_model_is_loaded(module, host):
     message = refuse("nowhere", "--host", host)
     assert message.startswith(f"error: the page cannot be at {host}: ")
     assert message.endswith("; choose another --port or --host\n")
 
 
-def test_a_port_that_is_taken_is_refused_with_the_options(gradio, paths, monkeypatch):
+def test_a_port_that_is_taken_is_refused_with_the_options(module, paths, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         message = refuse("nowhere", "--port", port)
@@ -64,21 +53,21 @@ def test_a_port_that_is_taken_is_refused_with_the_options(gradio, paths, monkeyp
     assert message == f"{place}Address already in use; choose another --port or --host\n"
     # It may be taken while models are loaded; then the message is Gradio's.
     monkeypatch.setattr(demo, "require_address", lambda host, port: None)
-    from recurrent_mt.demo import page
 
     def serve(blocks, **where):
         raise OSError("Cannot find empty port. You can set GRADIO_SERVER_PORT.")
 
-    monkeypatch.setattr(page, "serve", serve)
+    monkeypatch.setattr(module, "serve", serve)
     message = refuse(paths["fixed"], "--port", port)
     assert message == f"{place}there is no such address or free port; choose another --port or --host\n"
 
 
-def test_a_page_that_is_served_says_that_it_loads_and_then_its_address(gradio, paths, monkeypatch, caplog):
-    from gradio import close_all
+def test_a_page_that_is_served_says_that_it_loads_and_then_its_address(module, paths, monkeypatch, caplog):
+    pages, serve = [], module.serve
+    monkeypatch.setattr(module, "serve", lambda page, **where: pages.append(page) or serve(page, **where))
 
     def end():
-        close_all(verbose=False)
+        pages[0].close()
         raise KeyboardInterrupt
 
     monkeypatch.setattr(demo, "threading", SimpleNamespace(Event=lambda: SimpleNamespace(wait=end)))
@@ -89,26 +78,26 @@ def test_a_page_that_is_served_says_that_it_loads_and_then_its_address(gradio, p
     assert [record.name for record in caplog.records if record.name.startswith("http")] == []
 
 
-def test_a_checkpoint_without_dictionaries_is_refused_with_where_they_would_be(gradio, paths, tmp_path):
+def test_a_checkpoint_without_dictionaries_is_refused_with_where_they_would_be(module, paths, tmp_path):
     shutil.copy(paths["fixed"], tmp_path / "checkpoint.pt")
     message = refuse(tmp_path / "checkpoint.pt")
     assert f"checkpoint.pt has no dictionaries: dict.LANG.txt is not in {tmp_path}; name their folder" in message
 
 
-def test_a_file_that_is_no_checkpoint_is_refused(gradio, paths, tmp_path):
+def test_a_file_that_is_no_checkpoint_is_refused(module, paths, tmp_path):
     (tmp_path / "checkpoint.pt").write_text("no model")
     message = refuse(tmp_path / "checkpoint.pt", "--data", paths["fixed"].parent)
     assert f"{tmp_path / 'checkpoint.pt'} cannot be loaded with the dictionaries of" in message
 
 
-def test_a_checkpoint_of_another_language_pair_than_its_run_is_refused(gradio, paths, tmp_path):
+def test_a_checkpoint_of_another_language_pair_than_its_run_is_refused(module, paths, tmp_path):
     shutil.copytree(paths["fixed"].parent, tmp_path / "run" / "data")
     (tmp_path / "run" / "options").write_text("SOURCE_LANG zh\nTARGET_LANG en\nSEGMENTATION word:9\n")
     message = refuse(tmp_path / "run" / "data" / "checkpoint.pt")
     assert "checkpoint.pt translates src-tgt, but" in message and "run is zh-en" in message
 
 
-def test_models_of_different_language_pairs_are_refused(gradio, monkeypatch):
+def test_models_of_different_language_pairs_are_refused(module, monkeypatch):
     class Loaded:
         def __init__(self, *languages):
             self.languages = languages

@@ -9,8 +9,8 @@ import pytest
 from recurrent_mt.demo.fragments import render_pyramids
 from recurrent_mt.translation.loading import load_checkpoint
 from tests.checkpoints.checkpoints import small_checkpoint
+from tests.checkpoints.generation import make_generate
 from tests.cli import toy
-from tests.demo.models import write_models
 from tests.parity.made_up import made_up
 from user_dir.checkpoints.groundhog import import_model
 
@@ -19,25 +19,10 @@ TARGETS = ["t1 t2", "t3 never-seen t4 t5"]
 
 
 @pytest.fixture(scope="module")
-def paths(tmp_path_factory):
-    return write_models(tmp_path_factory.mktemp("models"))
-
-
-@pytest.fixture(scope="module")
-def systems(paths):
-    return {name: load_checkpoint(name, path) for name, path in paths.items()}
-
-
-@pytest.fixture(scope="module")
-def data(paths, tmp_path_factory):
-    """The sentences, binarized: all models have the same dictionaries."""
-    folder = tmp_path_factory.mktemp("data")
-    for side, lines in (("src", SOURCES), ("tgt", TARGETS)):
-        (folder / f"test.{side}").write_text("".join(f"{line}\n" for line in lines))
-    source, target = (paths["fixed"].with_name(f"dict.{side}.txt") for side in ("src", "tgt"))
-    words = ("--srcdict", source, "--tgtdict", target, "--testpref", folder / "test", "--destdir", folder / "data")
-    toy.run("fairseq-preprocess", "-s", "src", "-t", "tgt", *words)
-    return folder / "data"
+def generate(paths, tmp_path_factory):
+    """What fairseq-generate prints of a model for the sentences: all models have the same dictionaries."""
+    run = make_generate(tmp_path_factory.mktemp("data"), paths["fixed"].parent, SOURCES, TARGETS)
+    return lambda name, **search: run(paths[name], **search)
 
 
 def numbers(line):
@@ -45,9 +30,8 @@ def numbers(line):
 
 
 @pytest.mark.parametrize("name", ["attentive", "fixed", "pyramid"])
-def test_scores_and_lists_are_those_of_fairseq_generate(systems, paths, data, name):
-    flags = ("--max-len-a", 2, "--max-len-b", 10, "--lenpen", 0.6, "--nbest", 2, "--batch-size", 1)
-    printed = toy.generate(data, paths[name], *flags).stdout.splitlines()
+def test_scores_and_lists_are_those_of_fairseq_generate(systems, generate, name):
+    printed = generate(name, max_len_a=2, max_len_b=10, lenpen=0.6, nbest=2).splitlines()
     for number, source in enumerate(SOURCES):
         expected = [line.split("\t")[1:] for line in printed if line.startswith(f"H-{number}\t")]
         listed = systems[name].read(source, beam=3, length_penalty=0.6, count=2).hypotheses
@@ -56,8 +40,8 @@ def test_scores_and_lists_are_those_of_fairseq_generate(systems, paths, data, na
 
 
 @pytest.mark.parametrize("name", ["attentive", "fixed"])
-def test_forced_words_have_the_log_probabilities_of_fairseq_generate(systems, paths, data, name):
-    printed = toy.generate(data, paths[name], "--score-reference", "--batch-size", 1).stdout
+def test_forced_words_have_the_log_probabilities_of_fairseq_generate(systems, generate, name):
+    printed = generate(name, score_reference=True)
     for number, (source, target) in enumerate(zip(SOURCES, TARGETS)):
         forced = systems[name].score(source, target)
         assert [word.text for word in forced] == [*target.split(), "</s>"]

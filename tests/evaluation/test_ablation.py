@@ -5,9 +5,9 @@ from statistics import mean, stdev
 import mpmath
 import pytest
 
-from recurrent_mt.evaluation.analysis import Settings
 from recurrent_mt.evaluation.comparison import STUDENT, SeedNoise, compare_runs, pool_seed_noise
 from recurrent_mt.evaluation.plots import draw_ablation
+from recurrent_mt.evaluation.scores import Settings
 from recurrent_mt.evaluation.tables import Record, make_frame
 from recurrent_mt.evaluation.training import TrainedRuns
 from recurrent_mt.metrics import score

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from recurrent_mt.evaluation.analysis import Settings
 from recurrent_mt.evaluation.comparison import compare_translations
+from recurrent_mt.evaluation.scores import Settings
 from recurrent_mt.evaluation.tables import PAIRED_TESTS, tables_as_text
 from recurrent_mt.evaluation.translated_files import System, TestSet
 from recurrent_mt.metrics import METRICS, randomization_p_value, score, statistics

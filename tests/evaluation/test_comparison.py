@@ -6,8 +6,8 @@ from pathlib import Path
 import pandas
 import pytest
 
-from recurrent_mt.evaluation.analysis import Settings
 from recurrent_mt.evaluation.comparison import compare_runs
+from recurrent_mt.evaluation.scores import Settings
 from recurrent_mt.evaluation.tables import select, tables_as_markdown, tables_as_text
 from recurrent_mt.evaluation.training import TrainedRuns
 from recurrent_mt.metrics import score

@@ -5,7 +5,7 @@ import statistics
 
 import pytest
 
-from recurrent_mt.evaluation.analysis import Settings, analyze
+from recurrent_mt.evaluation.analysis import analyze
 from recurrent_mt.evaluation.generate_log import (
     ListedHypothesis,
     collect_lists,
@@ -13,6 +13,7 @@ from recurrent_mt.evaluation.generate_log import (
     read_generate_log,
 )
 from recurrent_mt.evaluation.nbest import score_lists
+from recurrent_mt.evaluation.scores import Settings
 from recurrent_mt.evaluation.tables import tables_as_text
 from recurrent_mt.evaluation.translated_files import RunFolder, read_runs
 from recurrent_mt.metrics import score as corpus_score

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from recurrent_mt.evaluation.analysis import Settings, score_systems
 from recurrent_mt.evaluation.figures import COLORS
 from recurrent_mt.evaluation.plots import LEGEND_ROW, list_plots
+from recurrent_mt.evaluation.scores import Settings, score_systems
 from recurrent_mt.evaluation.tables import Group, group_tables
 from tests.evaluation.test_sets import forgetful, perfect, small
 

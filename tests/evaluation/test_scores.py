@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from recurrent_mt.evaluation.analysis import CountedSystem, Settings, analyze, score_groups, score_systems
+from recurrent_mt.evaluation.analysis import analyze
 from recurrent_mt.evaluation.groups import Bucketing, by_window
+from recurrent_mt.evaluation.scores import CountedSystem, Settings, score_groups, score_systems
 from recurrent_mt.metrics import score as corpus_score
 from tests.evaluation.test_sets import forgetful, perfect, small
 

@@ -1,7 +1,6 @@
 import json
 
 import pandas
-import pytest
 
 from recurrent_mt.evaluation.tables import (
     Cell,
@@ -16,7 +15,6 @@ from recurrent_mt.evaluation.tables import (
     write_results,
 )
 from recurrent_mt.report.attachments import read_tables
-from recurrent_mt.text_files import FileError
 
 CELLS = mark_best([Cell("1.00", " (0.5–1.5)", star=True, rank=1.0), number_cell(100.0, ".2f")])
 TABLE = Table(
@@ -75,16 +73,3 @@ def test_results_are_written_with_all_digits_and_their_tables_can_be_read_again(
     pandas.testing.assert_frame_equal(pandas.DataFrame(content["records"])[["system", "n"]], records[["system", "n"]])
     (again,) = read_tables(tmp_path / "scores.json")
     assert tables_as_markdown([again]) == tables_as_markdown([BOLD])
-
-
-@pytest.mark.parametrize("text", ["", '{"tables": [{}]}', '{"tables": [{"rows": [[{"x": 1}]]}]}'])
-def test_a_file_with_damaged_tables_is_named(tmp_path, text):
-    (tmp_path / "scores.json").write_text(text)
-    with pytest.raises(FileError, match=r"scores\.json: its tables are damaged: make it anew with the tool"):
-        read_tables(tmp_path / "scores.json")
-
-
-@pytest.mark.parametrize("text", ["[]", "{}", "1", '{"records": []}'])
-def test_a_file_of_something_else_has_no_tables(tmp_path, text):
-    (tmp_path / "other.json").write_text(text)
-    assert read_tables(tmp_path / "other.json") == []

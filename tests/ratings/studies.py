@@ -3,7 +3,7 @@
 import json
 
 from recurrent_mt.ratings.ratings import read_key, read_ratings
-from recurrent_mt.ratings.sampling import Corpus, Sample, sample_screens
+from recurrent_mt.ratings.sampling import RatedTexts, Sample, sample_screens
 from recurrent_mt.ratings.study import KEY_FORMAT, MODES, RATINGS_FORMAT, RatingStudy
 
 SENTENCES = 30
@@ -11,7 +11,7 @@ SENTENCES = 30
 
 def make_corpus(systems=3, sentences=SENTENCES, *, source=True, reference=True):
     """All sentences and translations differ from one another in every word."""
-    return Corpus(
+    return RatedTexts(
         [f"source{i} un deux trois ." for i in range(sentences)] if source else None,
         [f"reference{i} one two three ." for i in range(sentences)] if reference else None,
         {

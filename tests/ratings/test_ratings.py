@@ -55,60 +55,47 @@ def test_unrated_items_are_refused_unless_allowed(study, key, tmp_path):
     assert "2.B" not in ratings.values["adequacy"]
 
 
-@pytest.mark.parametrize("value", [0, 6, 2.5, "3", True, [3], -1])
-def test_values_off_the_scale(study, key, tmp_path, value):
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        *(("adequacy", value) for value in (0, 6, 2.5, "3", True, [3], -1)),
+        *(("screen_seconds", value) for value in (-1, None, "4", True, float("nan"), 10**400, [])),
+        *(("rated_at", value) for value in (7, ["2026"], {})),
+        ("item", ["1.A"]),
+    ],
+)
+def test_a_value_that_a_page_does_not_export(study, key, tmp_path, place, value):
     data = export(study, middle)
-    data["ratings"][3]["adequacy"] = value
-    refuse(tmp_path, data, key, r"rating 4 \(item 2\.A\): adequacy is .*: not a whole number from 1 to 5")
+    data["ratings"][3][place] = value
+    refuse(tmp_path, data, key, rf"file\.json, ratings\.3\.{place}: Input should be ", allow_unrated=True)
 
 
 def test_a_missing_value(study, key, tmp_path):
     data = export(study, middle)
     del data["ratings"][3]["fluency"]
-    refuse(tmp_path, data, key, r"rating 4 \(item 2\.A\): fluency is missing", allow_unrated=True)
+    refuse(tmp_path, data, key, r"ratings\.3\.fluency: Field required", allow_unrated=True)
 
 
-def test_a_missing_item(study, key, tmp_path):
-    data = export(study, middle)
-    del data["ratings"][3], data["ratings"][7]
-    refuse(tmp_path, data, key, r"2 of 18 items are missing, the first is 2\.A", allow_unrated=True)
-
-
-def test_a_doubled_item(study, key, tmp_path):
+def test_items_are_those_of_the_page(study, key, tmp_path):
     data = export(study, middle)
     data["ratings"].append(data["ratings"][3])
-    refuse(tmp_path, data, key, r"rating 19: item 2\.A is there twice")
-
-
-@pytest.mark.parametrize("entry", [{"item": "99.A"}, {"item": ["1.A"]}, {}, None, "1.A"])
-def test_an_item_of_no_page(study, key, tmp_path, entry):
+    refuse(tmp_path, data, key, "an item is there twice")
+    del data["ratings"][-1], data["ratings"][3], data["ratings"][7]
+    refuse(tmp_path, data, key, r"2 items are missing or not on the page, the first is '2\.A'", allow_unrated=True)
     data = export(study, middle)
-    data["ratings"][0] = entry
-    refuse(tmp_path, data, key, r"rating 1: item .* is not on the page")
-
-
-@pytest.mark.parametrize("seconds", [-1, None, "4", True, float("nan"), float("inf"), 10**400, []])
-def test_a_time_that_is_none(study, key, tmp_path, seconds):
-    data = export(study, middle)
-    data["ratings"][0]["screen_seconds"] = seconds
-    refuse(tmp_path, data, key, r"rating 1 \(item 1\.A\): screen_seconds is .*: not a time")
+    data["ratings"][0]["item"] = "99.A"
+    refuse(tmp_path, data, key, "2 items are missing or not on the page")
 
 
 def test_another_page(study, key, tmp_path):
     other = make_study(sentences=4, repeats=1, degraded=1, seed=2)
-    refuse(
-        tmp_path, export(other, middle), key, f"made with page '{other.page_data()['page']}', but .* page '{key.page}'"
-    )
+    page = other.page_data()["page"]
+    refuse(tmp_path, export(other, middle), key, f"made with page '{page}', but the key is of page '{key.page}'")
 
 
-@pytest.mark.parametrize("name", ["", "  ", None, 7])
-def test_no_name(study, key, tmp_path, name):
-    refuse(tmp_path, export(study, middle, name), key, "the annotator has no name")
-
-
-@pytest.mark.parametrize("name", ["Ann\ud800", "Ann\nBea", "Ann\x1b[31m", "Ann\u2028Bea", "\0"])
+@pytest.mark.parametrize("name", ["", "  ", "Ann\nBea", "Ann\x1b[31m", "Ann\u2028Bea", "\0"])
 def test_a_name_that_cannot_be_shown(study, key, tmp_path, name):
-    refuse(tmp_path, export(study, middle, name), key, "the annotator's name is '.*': it has a character that cannot")
+    refuse(tmp_path, export(study, middle, name), key, "the annotator's name is ")
 
 
 @pytest.mark.parametrize(
@@ -118,31 +105,17 @@ def test_a_name_in_any_script(study, key, tmp_path, name):
     assert read_ratings(write(tmp_path / "a.json", export(study, middle, name)), key).annotator == name
 
 
-@pytest.mark.parametrize("content", [{}, [], 3, {"format": "ratings/2"}])
-def test_another_kind_of_file(key, tmp_path, content):
-    refuse(tmp_path, content, key, "not ratings that a rating page has exported: its format is")
-
-
-def test_the_key_in_place_of_ratings(study, key, tmp_path):
-    refuse(tmp_path, study.key(), key, "its format is 'rating-key/1', not 'ratings/1'")
-
-
-def test_no_list_of_ratings(study, key, tmp_path):
-    refuse(tmp_path, export(study, middle) | {"ratings": None}, key, "there are no ratings in it")
-
-
-def test_a_file_that_was_cut_off(study, key, tmp_path):
-    path = tmp_path / "cut.json"
-    path.write_text(json.dumps(export(study, middle), indent=1)[:500])
-    with pytest.raises(FileError, match=r"cut\.json, line \d+ column \d+: not JSON"):
-        read_ratings(path, key)
-
-
-def test_a_wrong_encoding(key, tmp_path):
-    path = tmp_path / "latin.json"
-    path.write_bytes('{"annotator": "Zoé"}'.encode("latin-1"))
-    with pytest.raises(FileError, match=r"latin\.json: byte 18 is not UTF-8"):
-        read_ratings(path, key)
+def test_another_kind_of_file(study, key, tmp_path):
+    for content in ([], 3, {}, study.key(), export(study, middle) | {"ratings": None}):
+        refuse(tmp_path, content, key, r"file\.json.*: (Input should be |Field required)")
+    path = tmp_path / "file.json"
+    for damaged in (
+        json.dumps(export(study, middle), indent=1)[:500].encode(),
+        '{"annotator": "Zoé"}'.encode("latin-1"),
+    ):
+        path.write_bytes(damaged)
+        with pytest.raises(FileError, match=r"file\.json: Invalid JSON: .* at line \d+ column \d+"):
+            read_ratings(path, key)
 
 
 def test_one_annotator_twice(study, key, tmp_path):
@@ -183,35 +156,23 @@ def test_unrated_items_share_nothing(study, key, tmp_path):
     assert len(read_all_ratings(paths, key, allow_unrated=True)) == 2
 
 
-@pytest.mark.parametrize("moment", [7, ["2026"], {}])
-def test_a_moment_that_is_none(study, key, tmp_path, moment):
-    data = export(study, middle)
-    data["ratings"][0]["rated_at"] = moment
-    refuse(tmp_path, data, key, r"rating 1 \(item 1\.A\): rated_at is .*: not a time")
-
-
 ITEMS = {"1": (1, ["x"], "system", None), "2": (1, ["x"], "repeat", "1")}
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": "ratings/1"}, "not a key of a rating page"),
-        ({"mode": "ranking"}, "its mode is 'ranking'"),
-        ({"mode": []}, r"bad\.json: its mode is \[\]"),
-        ({"systems": ["x", "y", "x"]}, r"bad\.json: system 'x' is there twice"),
-        ({"systems": []}, "its systems are missing"),
-        ({"page": None}, "its page or its items are missing"),
-        ({"items": {}}, "its page or its items are missing"),
-        ({"items": {"1": 3}}, "item 1: its systems or its kind are missing"),
-        ({"items": bare_key({"1": (1, ["x"], "other", None)})["items"]}, "item 1: its systems or its kind are missing"),
-        ({"items": bare_key({"1": (1, ["q"], "system", None)})["items"]}, "item 1: unknown system 'q'"),
-        ({"items": bare_key({"1": ("a", ["x"], "system", None)})["items"]}, "item 1: its sentence is 'a'"),
+        ({"format": "ratings/1"}, r"bad\.json, format: Input should be 'rating-key/1'"),
+        ({"mode": "ranking"}, r"bad\.json, mode: Input should be 'side-by-side' or 'direct'"),
+        ({"systems": []}, r"bad\.json, systems: "),
+        ({"page": None}, r"bad\.json, page: "),
+        ({"items": {}}, r"bad\.json, items: "),
+        ({"items": {"1": 3}}, r"bad\.json, items\.1: "),
+        ({"items": bare_key({"1": (1, ["x"], "other", None)})["items"]}, r"items\.1\.kind: "),
+        ({"items": bare_key({"1": ("a", ["x"], "system", None)})["items"]}, r"items\.1\.sentence: "),
+        ({"items": bare_key({"1": (1, ["q"], "system", None)})["items"]}, r"bad\.json, item 1: unknown system 'q'"),
         ({"items": bare_key({"1": (1, ["x"], "repeat", "9")})["items"]}, "item 1: its original '9' is not"),
         ({"items": bare_key({"1": (1, ["x"], "repeat", "1")})["items"]}, "item 1: its original '1' is not"),
-        ({"items": bare_key({"1": (1, ["x"], "repeat", [])})["items"]}, r"bad\.json, item 1: its original is \[\]"),
-        ({"items": bare_key({"1": (1, ["x"], "system", {})})["items"]}, r"bad\.json, item 1: its original is \{\}"),
-        ({"items": bare_key({"1": (1, ["x", "x"], "system", None)})["items"]}, "item 1: system 'x' is there twice"),
     ],
 )
 def test_bad_keys(tmp_path, change, message):

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from recurrent_mt.ratings.sampling import DISTANCE, Corpus, Sample, count_replaced_words, degrade, sample_screens
+from recurrent_mt.ratings.sampling import DISTANCE, RatedTexts, Sample, count_replaced_words, degrade, sample_screens
 from tests.ratings.studies import SENTENCES, make_corpus, make_study
 
 LONG = [" ".join(f"other{i}-{j}" for j in range(20)) for i in range(5)]
@@ -97,7 +97,9 @@ def test_a_tenth_are_controls_and_a_few_at_least(screens, controls):
 
 
 def test_equal_translations_are_rated_once():
-    corpus = Corpus(["s one"] * 4, None, {"x": ["same words"] * 4, "y": ["other words"] * 4, "z": ["same words "] * 4})
+    corpus = RatedTexts(
+        ["s one"] * 4, None, {"x": ["same words"] * 4, "y": ["other words"] * 4, "z": ["same words "] * 4}
+    )
     (screen, *_) = sample_screens(corpus, Sample("side-by-side", 4, repeats=0, degraded=0))
     assert sorted((item.text, item.systems) for item in screen.items) == [
         ("other words", ("y",)),
@@ -152,7 +154,7 @@ def test_what_cannot_be_sampled(sample, message):
 )
 def test_what_cannot_be_rated(source, reference, systems, message):
     with pytest.raises(ValueError, match=message):
-        Corpus(source, reference, systems)
+        RatedTexts(source, reference, systems)
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ import json
 import random
 import re
 from functools import cache
-from html.parser import HTMLParser
 
 import pandas
 
-from recurrent_mt.evaluation.analysis import Settings, analyze
+from recurrent_mt.evaluation.analysis import analyze
 from recurrent_mt.evaluation.generate_log import ListedHypothesis
+from recurrent_mt.evaluation.scores import Settings
 from recurrent_mt.evaluation.tables import Cell, Record, Table, make_frame
 from recurrent_mt.evaluation.training import BY_TRAINING, PARAMETERS, SECONDS, UPDATES, VALID_LOSS, WORDS
 from recurrent_mt.evaluation.translated_files import System
@@ -55,10 +55,16 @@ def small_analysis(copies=5, systems=None, settings=SETTINGS, **changes):
     return analyze(test_set, systems, settings=settings, training_text=TRAINING_TEXT)
 
 
-def small_report(**changes):
+@cache
+def two_systems(*, few_charts=False):
+    """The small analysis, counted once for all tests."""
+    return small_analysis(settings=FEW_CHARTS if few_charts else SETTINGS)
+
+
+def small_report(*, analysis=None, **changes):
     """A report with something in every section."""
     values = {
-        "analysis": small_analysis(),
+        "analysis": analysis or two_systems(),
         "title": "Small report",
         "training": TRAINING,
         "attachments": [
@@ -71,7 +77,7 @@ def small_report(**changes):
 
 def report_of_few_charts(**changes):
     """A small report for tests that do not look at charts and the tables below them."""
-    return small_report(**{"analysis": small_analysis(settings=FEW_CHARTS), **changes})
+    return small_report(**{"analysis": two_systems(few_charts=True), **changes})
 
 
 @cache
@@ -111,7 +117,7 @@ def large_report(sentences, systems):
     draw = random.Random(1)
     words = [f"word{number}" for number in range(2000)]
     reference = [" ".join(draw.choices(words, k=draw.randint(5, 40))) for _ in range(sentences)]
-    counted = small_analysis(settings=FEW_CHARTS)
+    counted = two_systems(few_charts=True)
 
     def translate(text):
         return " ".join(word if draw.random() < 0.7 else draw.choice(words) for word in text.split())
@@ -131,41 +137,6 @@ def large_report(sentences, systems):
         hypothesis_scores=dict.fromkeys(names, [[50.0] * 10] * sentences),
     )
     return small_report(analysis=found)
-
-
-class Outline(HTMLParser):
-    """The elements of a page, each as its name and attributes, and the rows of its tables by their caption."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.elements, self.tables, self.texts = [], {}, []
-        self.caption = self.row = self.cell = None
-        self.feed(page)
-
-    def handle_starttag(self, tag, attributes):
-        self.elements.append((tag, dict(attributes)))
-        if tag == "caption":
-            self.caption = []
-        elif tag == "tr":
-            self.row = []
-        elif tag in ("td", "th"):
-            self.cell = []
-
-    def handle_endtag(self, tag):
-        if tag == "caption":
-            self.rows = self.tables.setdefault("".join(self.caption), [])
-            self.caption = None
-        elif tag in ("td", "th"):
-            self.row.append("".join(self.cell))
-            self.cell = None
-        elif tag == "tr":
-            self.rows.append(self.row)
-
-    def handle_data(self, data):
-        self.texts.append(data)
-        for part in (self.caption, self.cell):
-            if part is not None:
-                part.append(data)
 
 
 def page_data(page):

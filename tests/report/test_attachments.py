@@ -11,7 +11,8 @@ from recurrent_mt.evaluation.structure.trees import read_penn_trees, score_trees
 from recurrent_mt.evaluation.tables import Cell, Table, make_frame, tables_as_text, write_results
 from recurrent_mt.report.attachments import Figure, Printout, join_tables, name_table, read_attachment
 from recurrent_mt.report.page import render_page
-from tests.report.reports import Outline, report_of_few_charts, svg
+from tests.pages import Outline
+from tests.report.reports import report_of_few_charts, svg
 
 
 def write_summary(folder, *, gold):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recurrent_mt.cli.analyze import place_of, read_run_figures
+from recurrent_mt.cli.report import place_of, read_run_figures
 from recurrent_mt.versions import describe_versions
 from tests.commands import call
 from tests.evaluation.test_analysis import make_run, write_lines
@@ -13,6 +13,12 @@ from tests.report.reports import page_data, svg
 from tests.report.test_training_facts import write_logs
 
 ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def no_charts(monkeypatch):
+    """Drawing them takes most of the time of a page; what is not about them has none."""
+    monkeypatch.setattr("recurrent_mt.report.page.draw_charts", lambda *_: iter(()))
 
 
 def make_report(*arguments):

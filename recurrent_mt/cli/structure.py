@@ -1,0 +1,128 @@
+r"""Draws the gates of a grConv encoder, writes the trees that they imply, and scores them against gold trees.
+
+    recurrent-mt structure --checkpoint checkpoint_best.pt --data DATA --source test.fr --trees test.fr.ptb \
+        --sentences 0 3 --out DIR
+
+DIR gets gates.jsonl, which --gates takes instead of a checkpoint; trees.txt, the most probable tree of each sentence; a
+figure for each requested sentence; and, with --trees, scores.txt, .md, and .json. How a tree follows from the gates:
+recurrent_mt/evaluation/structure/trees.py. With --target and a model whose attention reads all nodes of the pyramid,
+also the trees whose phrases get the most attention: attended_trees.txt. With --grconv-dilated, a model implies no tree:
+DIR gets gates.jsonl and the figures, which show the windows that its nodes join.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from ..arguments import natural, positive
+from ..evaluation.figures import choose_examples, save_figure
+from ..evaluation.structure.gate_figures import draw_sentence
+from ..evaluation.structure.gates import PyramidGates, WindowGates, read_gates
+from ..evaluation.structure.trees import (
+    Spans,
+    find_attended_tree,
+    find_most_probable_tree,
+    read_penn_trees,
+    score_trees,
+    tree_tables,
+    write_brackets,
+)
+from ..evaluation.tables import result_files, tables_as_text, write_results
+from ..plugin_finder import import_from_plugin
+from ..subwords import SCHEMES, require_scheme
+from ..text_files import check_output_files, write_text
+from .align import add_sentence_arguments, name_figures
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    origin = parser.add_mutually_exclusive_group(required=True)
+    origin.add_argument("--checkpoint", help="checkpoint of a grconv_encoder; needs --data and --source")
+    origin.add_argument("--gates", help="gates.jsonl from an earlier call")
+    parser.add_argument("--data", help="folder of binarized data, for the checkpoint's dictionaries")
+    parser.add_argument("--source", help="tokens as the model reads them, one sentence per line")
+    parser.add_argument("--target", help="translations as tokens, for the attention over phrases that they pay")
+    parser.add_argument("--max-tokens", type=positive, default=4000, help="tokens in a batch (%(default)s)")
+    parser.add_argument("--trees", help="gold trees in Penn brackets over the same words, one per line")
+    parser.add_argument("--segmentation", choices=SCHEMES, help="make trees over words when the model reads pieces")
+    add_sentence_arguments(parser)
+    parser.add_argument("--threshold", type=float, default=0.1, help="draw gates above this value (%(default)s)")
+    parser.add_argument("--seed", type=natural, default=1, help="seed of the random trees (%(default)s)")
+    parser.add_argument(
+        "--format", choices=("png", "svg", "pdf"), default="png", help="format of the figures (%(default)s)"
+    )
+    parser.add_argument("--out", required=True, type=Path, help="folder for the results")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Writes trees, figures, and scores to the folder, and prints the scores."""
+    if options.checkpoint and not (options.data and options.source):
+        options.parser.error("--checkpoint needs --data and --source")
+    if options.gates and (options.data or options.source or options.target):
+        options.parser.error("--data, --source, and --target go with --checkpoint")
+    scores = map(Path, result_files(options.out / "scores"))
+    trees = [options.out / "trees.txt", options.out / "attended_trees.txt", *scores]
+    read = filter(None, [options.source, options.target, options.trees])
+    check_output_files(read, [options.out / "gates.jsonl", *trees])
+    options.out.mkdir(parents=True, exist_ok=True)
+    gates = load_gates(options)
+    # Those of another model, or of other gold trees, would pass for these gates'.
+    for path in trees:
+        path.unlink(missing_ok=True)
+    pyramids = [one for one in gates if isinstance(one, PyramidGates)]
+    require_scheme((one.words for one in gates), options.segmentation)
+    if options.trees and len(pyramids) < len(gates):
+        raise ValueError(
+            f"--trees {options.trees}: these gates are of a dilated grConv, which joins the same windows in all "
+            "sentences of one length and implies no tree to score: leave --trees out"
+        )
+    examples = choose_examples((len(one.words) for one in gates), options.examples or 0)
+    # Word pieces remain separate.
+    leaves = [one.leaves for one in gates]
+    for number, path in name_figures(options.out, options.format, [*options.sentences, *examples], leaves):
+        save_figure(draw_sentence(gates[number], threshold=options.threshold), path)
+    if len(pyramids) == len(gates):
+        write_trees(options, pyramids)
+    else:
+        print(f"{len(gates)} sentences: {options.out}")
+
+
+def load_gates(options: argparse.Namespace) -> Sequence[PyramidGates | WindowGates]:
+    """The gates of all sentences, computed by the model if necessary."""
+    path = options.gates
+    if options.checkpoint:
+        path = options.out / "gates.jsonl"
+        import_from_plugin("gates", "checkpoints").write_gates(
+            path,
+            options.checkpoint,
+            options.data,
+            options.source,
+            options.target,
+            max_tokens=options.max_tokens,
+        )
+    return read_gates(path)
+
+
+def write_trees(options: argparse.Namespace, pyramids: list[PyramidGates]) -> None:
+    """Writes the trees and, where there are gold trees, their scores, which it prints."""
+    write_text(options.out / "trees.txt", bracket_trees(pyramids, find_most_probable_tree, options.segmentation))
+    if all(pyramid.attention is not None for pyramid in pyramids):
+        trees = bracket_trees(pyramids, find_attended_tree, options.segmentation)
+        write_text(options.out / "attended_trees.txt", trees)
+    if options.trees:
+        gold = read_penn_trees(options.trees)
+        records = score_trees(pyramids, gold, segmentation=options.segmentation, seed=options.seed)
+        tables = tree_tables(records, len(gold))
+        write_results(options.out / "scores", tables, records, sentences=len(gold), seed=options.seed)
+        print(tables_as_text(tables), end="")
+    print(f"{len(pyramids)} trees: {options.out / 'trees.txt'}")
+
+
+def bracket_trees(pyramids: Iterable[PyramidGates], find_tree: Callable[..., Spans], segmentation: str | None) -> str:
+    """The trees that ``find_tree`` finds, one per line."""
+    lines = (
+        write_brackets(pyramid.merged_words(segmentation), find_tree(pyramid, segmentation=segmentation))
+        for pyramid in pyramids
+    )
+    return "".join(f"{line}\n" for line in lines)

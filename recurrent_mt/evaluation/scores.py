@@ -1,0 +1,261 @@
+"""Scores of systems on one test set: of the whole and of groups of its sentences, with intervals and paired tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+import pandas
+
+from ..metrics import (
+    SEED,
+    SentenceStatistics,
+    bootstrap_p_value,
+    check_resamples,
+    estimate_interval,
+    randomization_p_value,
+    resample_scores,
+    sign_systems,
+)
+from .groups import (
+    SIDES,
+    UNKNOWN_SIDES,
+    Bucketing,
+    by_length,
+    by_unknown_words,
+    by_window,
+    known_sentences,
+    within_length,
+)
+from .tables import ALL, FEWEST, STARRED_TEST, Record, make_frame
+from .translated_files import System, TestSet, UnknownWords
+
+RESAMPLES = 1000
+#: A curve has many points, each with an interval of its own: fewer resamples than for a table.
+CURVE_RESAMPLES = 100
+#: Cho et al. (2014b) show sentences of 10 to 20 words by themselves.
+LIKE_LENGTHS = (10, 20)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is asked for.
+
+    Raises:
+        ValueError: if a metric is to be broken down that is not asked for.
+    """
+
+    metrics: Sequence[str] = ("bleu", "chrf", "ter")  # names of `metrics.METRICS`, each for the whole test set
+    detailed: Sequence[str] | None = None  # those of them that are broken down as well; None: BLEU, else the first
+    tokenize: str | None = None  # one of sacrebleu's tokenizations; None chooses by target language
+    resamples: int = RESAMPLES  # of the bootstrap for intervals, and trials of the test; 0 for neither
+    #: a key of `PAIRED_TESTS`: the test of the difference from the baseline; where there are stars, `STARRED_TEST`
+    paired: str | None = STARRED_TEST
+    seed: int = SEED  # of all resampling
+    limits: Sequence[int] = (10, 20, 30, 40, 50, 60)  # of the length groups
+    most_unknown: int = 5  # where the last group of unknown words begins
+    window: int = 10  # lengths that a point of a curve covers
+    fewest: int = 10  # sentences below which a point is left out
+    jobs: int = 1  # processes that count; the numbers do not depend on it
+
+    def __post_init__(self) -> None:
+        if others := [name for name in self.detailed or () if name not in self.metrics]:
+            metrics = ", ".join(self.metrics)
+            raise ValueError(f"{others[0]} cannot be broken down: it is not among the metrics {metrics}")
+
+    @property
+    def broken_down(self) -> Sequence[str]:
+        """The metrics that are broken down."""
+        if self.detailed is None:
+            return ["bleu"] if "bleu" in self.metrics else self.metrics[:1]
+        return self.detailed
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What was counted, and for each metric's printed name all that decides its numbers, in the order asked for."""
+
+    records: pandas.DataFrame
+    signatures: Mapping[str, str]
+    #: by metric, system and seed: what else the metric says of the whole test set, such as precisions of n-grams
+    details: Mapping[str, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
+
+
+def score_systems(test_set: TestSet, systems: Sequence[System], settings: Settings | None = None) -> Scores:
+    """Scores all systems; the first is the baseline of every test.
+
+    Raises:
+        ValueError: if there is no system, two have one name, or a setting makes no sense.
+    """
+    settings = settings or Settings()
+    check_resamples(settings.resamples)
+    names = [system.name for system in systems]
+    if not names:
+        raise ValueError("there is no system to evaluate")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"two systems are named {twice!r}: give each a name of its own")
+    check_test(settings)
+    everything = Bucketing(ALL, {ALL: range(len(test_set))})
+    records: list[Record] = []
+    signatures, details = {}, {}
+    for metric in settings.metrics:
+        counted = [CountedSystem(one, test_set, metric, settings) for one in systems]
+        name = counted[0].metric
+        signatures[name] = sign_counted(counted, test_set, settings)
+        details[name] = {one.name: one.details for one in counted}
+        records += score_groups(counted, [everything] * len(systems), settings.resamples)
+        if metric in settings.broken_down:
+            for groups in all_groups(test_set, systems, settings):
+                records += score_groups(counted, groups, settings.resamples)
+            for side in countable_sides(test_set):
+                curve = by_window(test_set, side, window=settings.window, fewest=settings.fewest)
+                resamples = min(settings.resamples, CURVE_RESAMPLES)
+                records += score_groups(counted, [curve] * len(systems), resamples, test=False)
+    return Scores(make_frame(records), signatures, details)
+
+
+def check_test(settings: Settings) -> None:
+    """Raises ValueError if the test that is asked for cannot be run."""
+    if settings.paired and settings.seed < 1:
+        raise ValueError(f"seed is {settings.seed}: a paired test needs at least 1, because sacrebleu's 0 means none")
+
+
+def require_starred_test(settings: Settings) -> None:
+    """Raises ValueError if the test that is asked for is not the one that stars stand for."""
+    if settings.paired not in (None, STARRED_TEST):
+        raise ValueError(
+            f"paired is {settings.paired}: stars stand for {STARRED_TEST}; compare translations in files instead"
+        )
+
+
+def all_groups(
+    test_set: TestSet, systems: Sequence[System], settings: Settings
+) -> Iterator[Sequence[Bucketing | None]]:
+    """For each way of grouping, the groups of each system; unknown words are counted by its own dictionaries."""
+    for side in countable_sides(test_set):
+        yield [by_length(test_set, side, settings.limits)] * len(systems)
+    counts = [system.unknown for system in systems]
+    if not any(counts):
+        return
+    most = settings.most_unknown
+    ways: list[Callable[[UnknownWords], Bucketing]] = [
+        *(partial(by_unknown_words, side=side, most=most) for side in UNKNOWN_SIDES),
+        lambda unknown: within_length(by_unknown_words(unknown, "either", most), test_set, *LIKE_LENGTHS),
+        known_sentences,
+    ]
+    for group in ways:
+        yield [group(unknown) if unknown else None for unknown in counts]
+
+
+def countable_sides(test_set: TestSet) -> Sequence[str]:
+    """The sides whose words can be counted."""
+    return SIDES if test_set.source else ("reference",)
+
+
+class CountedSystem:
+    """A system with its sentences counted once, so that any number of subsets is scored quickly.
+
+    Attributes:
+        name: of the system.
+        metric: as printed.
+        settings: that it is scored with.
+        statistics: by seed.
+        details: by seed, what else the metric says.
+    """
+
+    def __init__(self, system: System, test_set: TestSet, metric: str, settings: Settings) -> None:
+        """Counts every seed's translations.
+
+        Raises:
+            ValueError: if a seed has not as many translations as there are references.
+        """
+        self.name = system.name
+        self.settings = settings
+        self.statistics: dict[str, SentenceStatistics] = {}
+        for seed, translations in system.translations.items():
+            if len(translations) != len(test_set):
+                raise ValueError(
+                    f"{system.name}, seed {seed}: {len(translations)} translations for {len(test_set)} references"
+                )
+            self.statistics[seed] = test_set.count(metric, translations, tokenize=settings.tokenize, jobs=settings.jobs)
+        scores = {seed: rows.score() for seed, rows in self.statistics.items()}
+        self.metric = next(iter(scores.values())).name
+        self.details = {seed: one.details for seed, one in scores.items() if one.details}
+
+    def score_seeds(self, sentences: Sequence[int]) -> dict[str, float]:
+        """The score of each seed on these sentences; empty if there are none."""
+        if not len(sentences):
+            return {}
+        return {seed: rows.select(sentences).score().value for seed, rows in self.statistics.items()}
+
+    def select(self, sentences: Sequence[int]) -> list[SentenceStatistics]:
+        """The statistics of some sentences only, of each seed."""
+        return [rows.select(sentences) for rows in self.statistics.values()]
+
+    def resample_means(self, sentences: Sequence[int], resamples: int) -> np.ndarray:
+        """(resamples,): the mean over seeds on sentences drawn with replacement, see `metrics.resample_scores`."""
+        return resample_scores(self.select(sentences), resamples, self.settings.seed)
+
+    def test_difference(self, baseline: CountedSystem, sentences: Sequence[int], resamples: int) -> float | None:
+        """The p-value of the difference from the baseline on these sentences; None without a test."""
+        if not (self.settings.paired and resamples):
+            return None
+        if self.settings.paired == "randomization":
+            pair = self.select(sentences), baseline.select(sentences)
+            return randomization_p_value(*pair, trials=resamples, seed=self.settings.seed)
+        mean, expected = (float(np.mean(list(one.score_seeds(sentences).values()))) for one in (self, baseline))
+        drawn = (one.resample_means(sentences, resamples) for one in (self, baseline))
+        return bootstrap_p_value(mean - expected, *drawn)
+
+
+def sign_counted(systems: Sequence[CountedSystem], test_set: TestSet, settings: Settings) -> str:
+    """What decides the numbers of these systems under their metric; of one sentence, nothing is resampled."""
+    counts = [rows for one in systems for rows in one.statistics.values()]
+    if not settings.resamples or len(test_set) == 1:
+        return sign_systems(counts, **test_set.origin)
+    trials = settings.resamples if settings.paired == "randomization" and len(systems) > 1 else None
+    return sign_systems(counts, **test_set.origin, bs=settings.resamples, ar=trials, seed=settings.seed)
+
+
+def score_groups(
+    counted: Sequence[CountedSystem], groups: Sequence[Bucketing | None], resamples: int, *, test: bool = True
+) -> Iterator[Record]:
+    """Scores each system on its groups, if it has any; the first is the baseline where the groups are the same."""
+    shared = all(own == groups[0] for own in groups if own is not None)
+    for one, own in zip(counted, groups, strict=True):
+        baseline = counted[0] if test and one is not counted[0] and own == groups[0] else None
+        if own is None:
+            continue
+        blank = Record(one.name, one.metric, None, by=own.by, group=own.group, side=own.side, shared=shared)
+        for label, sentences in own.buckets.items():
+            bucket = replace(blank, bucket=label, n=len(sentences))
+            yield from score_bucket(bucket, one, sentences, resamples, baseline)
+
+
+def score_bucket(
+    blank: Record, counted: CountedSystem, sentences: Sequence[int], resamples: int, baseline: CountedSystem | None
+) -> Iterator[Record]:
+    """The score of each seed, then that over all seeds with interval, spread and test, where there are any."""
+    by_seed = counted.score_seeds(sentences)
+    for seed, value in by_seed.items():
+        yield replace(blank, seed=seed, value=value)
+    if not by_seed:
+        yield blank
+        return
+    values = list(by_seed.values())
+    total = replace(blank, value=float(np.mean(values)), sd=find_deviation(values))
+    if len(sentences) >= (2 if blank.by == ALL else FEWEST):
+        if resamples:
+            interval = estimate_interval(counted.resample_means(sentences, resamples))
+            total = replace(total, low=interval.low, high=interval.high)
+        if baseline:
+            total = replace(total, p=counted.test_difference(baseline, sentences, resamples))
+    yield total
+
+
+def find_deviation(values: Sequence[float]) -> float | None:
+    """The standard deviation among seeds; None of a single one."""
+    return float(np.std(values, ddof=1)) if len(values) > 1 else None
