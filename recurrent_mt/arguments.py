@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Sequence
@@ -107,3 +108,13 @@ def is_value(text: str) -> bool:
 def split_files(text: str) -> list[str]:
     """Files between commas, or one whose own name has them."""
     return [text] if isfile(text) else text.split(",")
+
+
+def language_pair(text: str) -> tuple[str, str]:
+    """Splits a pair such as ``fr-en`` into its two languages."""
+    if not re.fullmatch(r"[A-Za-z_]+-[A-Za-z_]+", text):
+        raise ArgumentTypeError(f"'{text}' is not a pair like fr-en")
+    source, target = text.split("-")
+    if source == target:
+        raise ArgumentTypeError(f"'{text}' has one language twice: its sides would be one file")
+    return source, target

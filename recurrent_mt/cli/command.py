@@ -104,10 +104,6 @@ Used by the workflow:
 """  # noqa: E501 (lines of the terminal)
 #: Tools that are still classes in another tool's module.
 CLASSES = {
-    "select": "clean.Select",
-    "data-report": "clean.DataReport",
-    "synthetic-corpus": "get.SyntheticCorpus",
-    "limit-lengths": "get.LimitLengths",
     "training": "train.Training",
     "choose-rate": "train.ChooseRate",
     "outcome": "train.Outcome",

@@ -17,12 +17,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..arguments import positive
+from ..arguments import language_pair
 from ..data import published_sets
 from ..data.download import file_sha256
-from ..data.parallel_text import limit_lengths, read_pairs, require_room, write_pairs
-from ..data.synthetic import writing
-from ..text_files import FileError, check_output_files, find_file, read_lines, require_unchanged
+from ..data.parallel_text import read_pairs, require_room, write_pairs
+from ..text_files import FileError, find_file, read_lines, require_unchanged
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     reading.add_argument("prefix", metavar="PREFIX")
     reading.add_argument("--unchanged", nargs=2, metavar="CRC32", help="checksums that the files must have")
     for command in (getting, reading):
-        command.add_argument("--pair", required=True, type=parse_pair, metavar="SRC-TGT")
+        command.add_argument("--pair", required=True, type=language_pair, metavar="SRC-TGT")
     for command in (finding, getting, reading):
         command.add_argument("--out", required=True, type=Path, metavar="PATH", help="what to write")
 
@@ -60,16 +59,6 @@ def run(options: argparse.Namespace) -> None:
         ModuleNotFoundError: if mtdata is not installed.
     """
     options.get(options)
-
-
-def parse_pair(text: str) -> tuple[str, str]:
-    """Splits a pair such as ``fr-en`` into its two languages."""
-    if not re.fullmatch(r"[A-Za-z_]+-[A-Za-z_]+", text):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a pair like fr-en")
-    source, target = text.split("-")
-    if source == target:
-        raise argparse.ArgumentTypeError(f"'{text}' has one language twice: its sides would be one file")
-    return source, target
 
 
 def find_corpora(options: argparse.Namespace) -> None:
@@ -143,64 +132,3 @@ class DownloadProgress:
         self.next = time.monotonic() + self.interval
         total = f" of {size / 1e6:,.1f} MB ({done / size:.0%})" if size else " MB"
         print(f"    {self.name}: {done / 1e6:,.1f}{total}", file=sys.stderr, flush=True)
-
-
-class LimitLengths:
-    """Copies the pairs with 1 to N tokens on each side, or any number but 0, and says what was dropped."""
-
-    @staticmethod
-    def configure(parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("prefix", metavar="PREFIX", help="PREFIX.LANG is read, tokens separated by spaces")
-        parser.add_argument("--pair", required=True, type=parse_pair, metavar="SRC-TGT")
-        parser.add_argument("--max", type=positive, metavar="N", help="the most tokens on a side (any number)")
-        parser.add_argument("--refuse", action="store_true", help="fail at a pair that is too long, or empty")
-        parser.add_argument("--same-as", metavar="PREFIX", help="text that must have as many lines")
-        parser.add_argument("--out", required=True, metavar="PREFIX", help="PREFIX.LANG is written")
-
-    @staticmethod
-    def run(options: argparse.Namespace) -> None:
-        given, made = (
-            [f"{prefix}.{language}" for language in options.pair] for prefix in (options.prefix, options.out)
-        )
-        check_output_files(given, made)
-        dropped = limit_lengths(
-            options.prefix,
-            options.out,
-            options.pair,
-            most=options.max,
-            refuse=options.refuse,
-            same_as=options.same_as,
-        )
-        if dropped:
-            print(dropped)
-
-
-class SyntheticCorpus:
-    """Makes a synthetic corpus: sentences of a small grammar in two languages, with their trees and alignments.
-
-    The folder gets train, valid, and test of the given sizes, and a README.md that describes the files.
-    """
-
-    @staticmethod
-    def configure(parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--pair", default="fr-en", help="source and target language: fr-en or zh-en (%(default)s)")
-        parser.add_argument("--out", type=Path, required=True, help="folder to create")
-        for split, size in (("train", 20000), ("valid", 1000), ("test", 1000)):
-            parser.add_argument(f"--{split}", type=int, default=size, help=f"sentence pairs for {split} (%(default)s)")
-        parser.add_argument("--seed", type=int, default=1, help="seed of the sentences (%(default)s)")
-        parser.add_argument(
-            "--min-words", type=int, default=writing.SHORTEST, help="fewest tokens in a sentence (%(default)s)"
-        )
-        parser.add_argument(
-            "--max-words", type=int, default=writing.LONGEST, help="most tokens in a sentence (%(default)s)"
-        )
-
-    @staticmethod
-    def run(options: argparse.Namespace) -> None:
-        sizes = {split: getattr(options, split) for split in writing.SPLITS}
-        made = writing.write_corpus(
-            options.out, options.pair, sizes, options.seed, min_words=options.min_words, max_words=options.max_words
-        )
-        if made:
-            print((options.out / "README.md").read_text(encoding="utf-8"))
-        print(f"{options.out}: {'made' if made else 'is there already, made with the same settings; nothing to do'}")

@@ -1,0 +1,35 @@
+"""Makes a synthetic corpus: sentences of a small grammar in two languages, with their trees and alignments.
+
+The folder gets train, valid, and test of the given sizes, and a README.md that describes the files.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ..data.synthetic import writing
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--pair", default="fr-en", help="source and target language: fr-en or zh-en (%(default)s)")
+    parser.add_argument("--out", type=Path, required=True, help="folder to create")
+    for split, size in (("train", 20000), ("valid", 1000), ("test", 1000)):
+        parser.add_argument(f"--{split}", type=int, default=size, help=f"sentence pairs for {split} (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the sentences (%(default)s)")
+    parser.add_argument(
+        "--min-words", type=int, default=writing.SHORTEST, help="fewest tokens in a sentence (%(default)s)"
+    )
+    parser.add_argument(
+        "--max-words", type=int, default=writing.LONGEST, help="most tokens in a sentence (%(default)s)"
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    sizes = {split: getattr(options, split) for split in writing.SPLITS}
+    made = writing.write_corpus(
+        options.out, options.pair, sizes, options.seed, min_words=options.min_words, max_words=options.max_words
+    )
+    if made:
+        print((options.out / "README.md").read_text(encoding="utf-8"))
+    print(f"{options.out}: {'made' if made else 'is there already, made with the same settings; nothing to do'}")
