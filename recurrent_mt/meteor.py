@@ -14,6 +14,9 @@ from sacrebleu.metrics import BLEU
 from sacrebleu.metrics.base import Metric, Score, Signature
 from sacrebleu.utils import sum_of_lists
 
+#: Banerjee and Lavie's parameters, which are nltk's.
+ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5
+
 
 class Synonyms(Protocol):
     """The part of WordNet that nltk's METEOR uses."""
@@ -59,9 +62,9 @@ class METEORSignature(Signature):
             "case": "lc",
             "tok": args["tokenizer_signature"],
             "stages": args["stages"],
-            "alpha": args["alpha"],
-            "beta": args["beta"],
-            "gamma": args["gamma"],
+            "alpha": ALPHA,
+            "beta": BETA,
+            "gamma": GAMMA,
             "sacrebleu": sacrebleu_version,
             "version": f"nltk-{nltk.__version__}",
         }
@@ -86,16 +89,8 @@ class METEOR(Metric):
 
     _SIGNATURE_TYPE = METEORSignature
 
-    def __init__(
-        self,
-        tokenize: str | None = None,
-        *,
-        synonyms: Synonyms | None = None,
-        alpha: float = 0.9,
-        beta: float = 3.0,
-        gamma: float = 0.5,
-    ) -> None:
-        """Chooses the tokenization, one of sacrebleu's names for BLEU (None: its default, 13a), and the parameters.
+    def __init__(self, tokenize: str | None = None, *, synonyms: Synonyms | None = None) -> None:
+        """Chooses the tokenization, one of sacrebleu's names for BLEU (None: its default, 13a).
 
         ``synonyms`` is the third stage: None is WordNet if it is installed, otherwise no such stage.
         """
@@ -105,7 +100,6 @@ class METEOR(Metric):
         self.stemmer = PorterStemmer()
         self.synonyms = synonyms or installed_wordnet() or NoSynonyms()
         self.stages = "exact+stem[porter]" + synonym_stage(self.synonyms)
-        self.alpha, self.beta, self.gamma = alpha, beta, gamma
 
     def _preprocess_segment(self, sent: str) -> str:
         return self.tokenizer(sent.rstrip())
@@ -130,8 +124,8 @@ class METEOR(Metric):
         if not matches:
             return METEORScore(0.0, 0.0, 0.0, 0.0)
         precision, recall = matches / hypothesis_words, matches / reference_words
-        mean = (precision * recall) / (self.alpha * precision + (1 - self.alpha) * recall)
-        penalty = self.gamma * (chunks / matches) ** self.beta
+        mean = (precision * recall) / (ALPHA * precision + (1 - ALPHA) * recall)
+        penalty = GAMMA * (chunks / matches) ** BETA
         return METEORScore(100 * ((1 - penalty) * mean), 100 * precision, 100 * recall, penalty)
 
     def _aggregate_and_compute(self, stats: Sequence[Sequence[float]]) -> METEORScore:

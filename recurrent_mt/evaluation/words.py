@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -45,8 +44,6 @@ def score_words(
     translations: Sentences,
     references: Sentences,
     training_counts: Mapping[str, int],
-    *,
-    frequencies: Sequence[int] = FREQUENCIES,
 ) -> Iterator[Record]:
     """F-measure, precision and recall of words by how often they occur in training, clipped as in BLEU's unigrams.
 
@@ -55,21 +52,18 @@ def score_words(
         translations: words of each translation.
         references: words of each reference, tokenized alike.
         training_counts: of each word in the training text's target side.
-        frequencies: where each group begins, increasing from 0.
 
     Raises:
-        ValueError: if `frequencies` does not increase from 0, or the sides differ in length.
+        ValueError: if the sides differ in length.
     """
-    if not frequencies or frequencies[0] != 0 or any(low >= high for low, high in itertools.pairwise(frequencies)):
-        raise ValueError(f"frequencies must increase from 0: {list(frequencies)}")
-    groups = [[0, 0, 0] for _ in frequencies]
+    groups = [[0, 0, 0] for _ in FREQUENCIES]
     for translation, reference in zip(translations, references, strict=True):
         found, wanted = Counter(translation), Counter(reference)
         for word in found | wanted:
-            group = groups[sum(training_counts.get(word, 0) >= low for low in frequencies) - 1]
+            group = groups[sum(training_counts.get(word, 0) >= low for low in FREQUENCIES) - 1]
             for place, count in enumerate((min(found[word], wanted[word]), found[word], wanted[word])):
                 group[place] += count
-    for label, (matches, translated, expected) in zip(label_frequencies(frequencies), groups, strict=True):
+    for label, (matches, translated, expected) in zip(label_frequencies(FREQUENCIES), groups, strict=True):
         for metric, share, count in (
             (F_MEASURE, to_percent(2 * matches, translated + expected), expected),
             (PRECISION, to_percent(matches, translated), translated),
@@ -102,9 +96,7 @@ def word_table(records: pandas.DataFrame) -> Table:
     return Table("F-measure of words, in percent", header, list(grid.index), rows, notes, best_of="row")
 
 
-def score_content(
-    system: str, translations: Sentences, references: Sentences, *, function_words: int = FUNCTION_WORDS
-) -> Iterator[Record]:
+def score_content(system: str, translations: Sentences, references: Sentences) -> Iterator[Record]:
     """Counts repetitions and losses over a whole test set; punctuation and the most frequent words are not content.
 
     - Length ratio: words of the translations to words of the references.
@@ -113,11 +105,11 @@ def score_content(
     - Surplus: translated content words that are above their number in the reference, though it has them.
     - Dropped: content words of the references that the translation lacks.
 
-    Arguments as of `score_words`; ``function_words`` of the references' most frequent words are not content.
+    Arguments as of `score_words`.
     """
     counts = Counter(word for sentence in references for word in sentence)
     # Of equally frequent words, the first by code points: the order of sentences does not matter.
-    ignored = set(sorted(counts, key=lambda word: (-counts[word], word))[:function_words])
+    ignored = set(sorted(counts, key=lambda word: (-counts[word], word))[:FUNCTION_WORDS])
     surplus = dropped = translated = expected = 0
     for translation, reference in zip(translations, references, strict=True):
         found, wanted = (count_content(sentence, ignored) for sentence in (translation, reference))
@@ -143,10 +135,10 @@ def count_content(sentence: Sequence[str], ignored: set[str]) -> Counter[str]:
     return Counter(word for word in sentence if word not in ignored and any(map(str.isalnum, word)))
 
 
-def count_repeated(sentence: Sequence[str], longest: int = LONGEST_REPEAT) -> int:
-    """How many words belong to a stretch of up to `longest` words that equals the stretch right before it."""
+def count_repeated(sentence: Sequence[str]) -> int:
+    """How many words belong to a stretch of up to `LONGEST_REPEAT` words that equals the stretch right before it."""
     repeated: set[int] = set()
-    for width in range(1, longest + 1):
+    for width in range(1, LONGEST_REPEAT + 1):
         for start in range(width, len(sentence) - width + 1):
             if sentence[start - width : start] == sentence[start : start + width]:
                 repeated.update(range(start, start + width))
