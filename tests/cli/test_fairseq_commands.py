@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fairseq_compat.unknown_word_copies import Alignment, replace_unk
+from fairseq_compat.repairs.unknown_words import Alignment, replace_unk
 from recurrent_mt.kernels import native
 from tests.cli import toy
 from tests.commands import call

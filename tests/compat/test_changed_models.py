@@ -11,7 +11,7 @@ import pytest
 import torch
 from fairseq.trainer import Trainer
 
-from fairseq_compat.changed_models import changed_options
+from fairseq_compat.repairs.comparisons import changed_options
 from tests.models.building import task
 from tests.training import ADAM, configuration, trainer
 

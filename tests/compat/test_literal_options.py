@@ -56,7 +56,7 @@ def test_no_module_of_fairseq_that_loads_with_it_evaluates_otherwise():
         calls = (node.func for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
         if any(isinstance(function, ast.Name) and function.id in ("eval", "exec") for function in calls):
             found.add(".".join(("fairseq", *path.relative_to(FAIRSEQ).with_suffix("").parts)))
-    assert found == {"fairseq.utils", *(f"fairseq.{name}" for name in fairseq_compat.EVALUATING)}
+    assert found == set(fairseq_compat.NEEDED["literal_options"])
     for name in ("fairseq.utils", "fairseq.optim.adam", "fairseq.models.fconv"):
         assert importlib.import_module(name).eval is evaluate
 

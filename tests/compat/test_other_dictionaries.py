@@ -13,7 +13,7 @@ from fairseq.data import Dictionary
 from fairseq.tasks.language_modeling import LanguageModelingConfig, LanguageModelingTask
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 
-from fairseq_compat.other_dictionaries import changed_dictionaries
+from fairseq_compat.repairs.comparisons import changed_dictionaries
 from tests.cli import toy
 from tests.models.building import task
 from tests.training import ADAM, configuration, trainer

@@ -14,8 +14,7 @@ import pytest
 import torch
 from omegaconf import OmegaConf
 
-from fairseq_compat.repeated_training import OPTIONS
-from fairseq_compat.resumed_batches import option_differences
+from fairseq_compat.repairs.comparisons import training_differences
 from tests.cli import toy
 from tests.once import build_once
 from tests.training import ADAM, configuration
@@ -127,8 +126,8 @@ def test_a_training_that_keeps_no_state_of_its_optimizer_ends_when_it_is_called_
         (("--max-update", 1, "--dropout", 0.5), "--dropout was 0.0 and is 0.5"),
         (
             ("--max-epoch", 1, "--word-dropout", 0.5, "--autocast", "bfloat16", "--weight-decay", 1, "--sentence-avg"),
-            "--sentence-avg was False and is True; --word-dropout was 0.0 and is 0.5; --autocast was none and is "
-            "bfloat16; --weight-decay was 0.0 and is 1.0. Choose",
+            "--sentence-avg was False and is True; --weight-decay was 0.0 and is 1.0; --word-dropout was 0.0 and is "
+            "0.5; --autocast was none and is bfloat16. Choose",
         ),
     ],
     ids=["seed", "rate", "dropout", "four"],
@@ -189,7 +188,7 @@ def differences(criterion: str, before: tuple[str, ...], now: tuple[str, ...], *
         del saved[group][name]
     task = SimpleNamespace(dataset=lambda _: range(100))
     trainer = SimpleNamespace(cfg=configuration(criterion, (*ADAM, *now)), task=task)
-    return option_differences(saved, 100, trainer, OPTIONS)
+    return training_differences(saved, 100, trainer)
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,11 @@ import signal
 import sys
 import threading
 import time
-from types import SimpleNamespace
 
 import fairseq_cli.train
 import pytest
 
-from fairseq_compat.terminated_training import repair
+from fairseq_compat.repairs.train import ending_on_request
 
 
 class Interrupted:
@@ -21,13 +20,6 @@ class Interrupted:
     def __getattr__(self, name: str) -> object:
         signal.raise_signal(signal.SIGTERM)
         raise AssertionError("the training went on")
-
-
-def repaired(main):
-    """The module of fairseq-train around this function."""
-    module = SimpleNamespace(main=main, logger=logging.getLogger("fairseq_cli.train"))
-    repair(module)
-    return module
 
 
 def handled(*_: object) -> None:
@@ -47,7 +39,7 @@ def test_a_terminated_training_exits_as_a_shell_reports_it_and_the_log_says_how_
         pytest.fail("the training went on")
 
     with caplog.at_level(logging.INFO), pytest.raises(SystemExit) as end:
-        repaired(main).main("options")
+        ending_on_request()(main)("options")
     assert end.value.code == 143
     assert "SIGTERM: training stops here; rerun the same command to resume from checkpoint_last.pt" in caplog.text
     assert signal.getsignal(signal.SIGTERM) is handled
@@ -60,18 +52,10 @@ def test_fairseq_train_is_repaired(caplog):
     assert "SIGTERM: training stops here" in caplog.text
 
 
-def test_a_training_gets_its_arguments_returns_and_leaves_the_programs_own_handler():
-    during = []
-
-    def main(*args, **kwargs):
-        """fairseq's."""
-        during.append(signal.getsignal(signal.SIGTERM))
-        return args, kwargs
-
-    module = repaired(main)
-    assert module.main("options", distributed=True) == (("options",), {"distributed": True})
-    assert during[0] is not handled and signal.getsignal(signal.SIGTERM) is handled
-    assert module.main.__doc__ == main.__doc__
+def test_a_training_that_ends_by_itself_leaves_the_programs_own_handler():
+    with ending_on_request():
+        assert signal.getsignal(signal.SIGTERM) is not handled
+    assert signal.getsignal(signal.SIGTERM) is handled
 
 
 def test_a_failed_training_leaves_the_programs_own_handler():
@@ -79,18 +63,18 @@ def test_a_failed_training_leaves_the_programs_own_handler():
         raise FloatingPointError
 
     with pytest.raises(FloatingPointError):
-        repaired(main).main("options")
+        ending_on_request()(main)("options")
     assert signal.getsignal(signal.SIGTERM) is handled
 
 
 def test_a_training_in_another_thread_sets_no_handler():
     """Python allows that in the main thread alone."""
     returned = []
-    module = repaired(lambda _: (signal.getsignal(signal.SIGTERM), threading.current_thread().name))
-    thread = threading.Thread(target=lambda: returned.append(module.main("options")), name="training")
+    train = ending_on_request()(lambda: returned.append(signal.getsignal(signal.SIGTERM)))
+    thread = threading.Thread(target=train)
     thread.start()
     thread.join()
-    assert returned == [(handled, "training")]
+    assert returned == [handled]
 
 
 class Deleted:
@@ -108,7 +92,7 @@ def test_a_signal_that_comes_while_an_object_is_deleted_is_not_lost():
 
     hook = sys.unraisablehook
     with pytest.raises(SystemExit) as end:
-        repaired(main).main("options")
+        ending_on_request()(main)("options")
     assert end.value.code == 143
     assert sys.unraisablehook is hook
 
@@ -123,5 +107,5 @@ def test_an_error_on_the_way_out_does_not_change_the_status():
             raise RuntimeError("unexpected pos")
 
     with pytest.raises(SystemExit) as end:
-        repaired(main).main("options")
+        ending_on_request()(main)("options")
     assert end.value.code == 143

@@ -15,9 +15,9 @@ LAST_COMMIT = "8996ab1"
 """The last commit that has all of them."""
 
 
-def removed(off: Any, *, keeps_function: bool = False) -> Any:
+def removed(off: Any, *, decides: str | None = "function") -> Any:
     """A field that ``--help`` does not show, with the value that older checkpoints have where the option was off."""
-    return field(default=off, metadata={"help": argparse.SUPPRESS, "removed": True, "keeps_function": keeps_function})
+    return field(default=off, metadata={"help": argparse.SUPPRESS, "removed": True, "decides": decides})
 
 
 @dataclass
@@ -31,7 +31,7 @@ class RemovedOptions(FairseqDataclass):
     grconv_unit_gates: bool = removed(False)
     grconv_dilated_annotations: str = removed("sum")
     # As many as --grconv-dilated-weights, always.
-    grconv_dilated_biases: Optional[int] = removed(None, keeps_function=True)
+    grconv_dilated_biases: Optional[int] = removed(None, decides=None)
 
 
 def check_removed(config: RemovedOptions) -> None:

@@ -8,11 +8,12 @@ Text that is not UTF-8 is an error that names neither the file nor the line.
 
 import builtins
 import contextlib
-import functools
 import io
 import sys
 
-from .module_view import ModuleView
+from .. import REPAIRS
+from ..module_view import ModuleView
+from ..replacements import after_import, around
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -96,17 +97,22 @@ def open_input(files, **_):
     return contextlib.nullcontext(standard_input()) if files == ["-"] else open_text(files[0])
 
 
-def repair(module):
-    """Give the module a global ``open`` that hides Python's own, and the same kind of lines from standard input."""
+@after_import(*REPAIRS["repairs.text_lines"])
+def hide_open(module):
+    """Give the module a global ``open`` that hides Python's own."""
     module.open = open_text
-    if module.__name__ == "fairseq_cli.interactive":
-        module.fileinput = ModuleView(module.fileinput, input=open_input)
-    if module.__name__ == "fairseq_cli.score":
-        score = module.cli_main
 
-        @functools.wraps(score)
-        def score_lines():
-            module.sys = ModuleView(sys, stdin=standard_input())
-            score()
 
-        module.cli_main = score_lines
+@after_import("fairseq_cli.interactive")
+def hide_input(interactive):
+    """Give it lines of the same kind from files and standard input."""
+    interactive.fileinput = ModuleView(interactive.fileinput, input=open_input)
+
+
+@around("fairseq_cli.score", "cli_main")
+def score_lines(score):
+    """Read the lines of standard input as those of a file."""
+    import fairseq_cli.score
+
+    fairseq_cli.score.sys = ModuleView(sys, stdin=standard_input())
+    score()

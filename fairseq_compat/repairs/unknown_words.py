@@ -1,4 +1,8 @@
-"""Makes ``--replace-unk`` copy the source word that an unknown target word is aligned with.
+"""Alignments, and the source words that ``--replace-unk`` copies by them.
+
+Sentences of a batch are padded on the left; fairseq's ``lstm`` moves the padding to the right, and its attention stays
+that way. fairseq 0.12.2 reads the attention by the places of words in the source, so that the alignments of all but the
+longest sentences of a batch are wrong.
 
 fairseq 0.12.2 looks up the source word in the alignment from ``--print-alignment``, which has pairs of positions, as if
 it were a list of source positions (TypeError). If no alignment was requested, it looks into an empty tensor
@@ -8,10 +12,9 @@ There, a word that the source dictionary lacks is ``<unk>``, and copied so. And 
 one called ``@@``.
 """
 
-import contextlib
-import functools
+import torch
 
-from .module_view import ModuleView
+from ..replacements import around, in_place_of
 from .text_lines import open_text
 
 #: What fairseq's options call the two kinds of subwords that words can be put together from.
@@ -20,38 +23,51 @@ MARKED_AT_THE_BEGINNING = ("sentencepiece",)
 NO_WORDS = ("<pad>", "</s>")
 
 
-def repair(module):
-    """Repair ``fairseq.utils``, or let a command that translates keep the source's own tokens."""
-    repairs = {"fairseq.utils": _repair_utils, "fairseq_cli.generate": _repair_generate}
-    repairs.get(module.__name__, _repair_interactive)(module)
+@around("fairseq.utils", "extract_soft_alignment")
+@around("fairseq.utils", "extract_hard_alignment")
+def extract_alignment(extract, attn, src_sent, tgt_sent, pad, eos):
+    """Look where the attention is."""
+    return extract(attn, pad_like_attention(attn, src_sent, pad), tgt_sent, pad, eos)
 
 
-def _repair_utils(utils):
-    post_process_prediction, load_align_dict = utils.post_process_prediction, utils.load_align_dict
-    utils.replace_unk = replace_unk
+def pad_like_attention(attn, src_sent, pad):
+    """Return a source (S,) with its padding at the end, if it is there that the attention (T, S) ignores the source.
 
-    @functools.wraps(post_process_prediction)
-    def replace_then_join(hypo_tokens, src_str, alignment, align_dict, tgt_dict, remove_bpe=None, **kwargs):
-        if align_dict is None:
-            return post_process_prediction(
-                hypo_tokens, src_str, alignment, align_dict, tgt_dict, remove_bpe=remove_bpe, **kwargs
-            )
-        from fairseq.data.data_utils import post_process
+    Attention to padding is exactly zero.
+    """
+    padding = src_sent == pad
+    words = src_sent[~padding]
+    if not attn[:, padding].any() or attn[:, len(words) :].any():
+        return src_sent
+    return torch.cat([words, src_sent[padding]])
 
-        aligned = alignment if isinstance(alignment, Alignment) else Alignment(alignment, symbol=remove_bpe)
-        tokens, text, _ = post_process_prediction(hypo_tokens, src_str, aligned, align_dict, tgt_dict, **kwargs)
-        if remove_bpe is not None:
-            text = post_process(text, remove_bpe)
-            tokens = tgt_dict.encode_line(text, add_if_not_exist=True)
-        return tokens, text, alignment
 
-    @functools.wraps(load_align_dict)
-    def load_dictionary(replace_unk):
-        # What fairseq's parser makes of the option without a file.
-        return {} if replace_unk == "@@ " else _read_dictionary(replace_unk) if replace_unk else load_align_dict(None)
+@around("fairseq.utils", "post_process_prediction")
+def replace_then_join(
+    post_process_prediction, hypo_tokens, src_str, alignment, align_dict, tgt_dict, remove_bpe=None, **kwargs
+):
+    """Replace unknown words before subwords are joined."""
+    if align_dict is None:
+        return post_process_prediction(
+            hypo_tokens, src_str, alignment, align_dict, tgt_dict, remove_bpe=remove_bpe, **kwargs
+        )
+    from fairseq.data.data_utils import post_process
 
-    utils.post_process_prediction = replace_then_join
-    utils.load_align_dict = load_dictionary
+    aligned = alignment if isinstance(alignment, Alignment) else Alignment(alignment, symbol=remove_bpe)
+    tokens, text, _ = post_process_prediction(hypo_tokens, src_str, aligned, align_dict, tgt_dict, **kwargs)
+    if remove_bpe is not None:
+        text = post_process(text, remove_bpe)
+        tokens = tgt_dict.encode_line(text, add_if_not_exist=True)
+    return tokens, text, alignment
+
+
+@in_place_of("fairseq.utils", "load_align_dict")
+def load_align_dict(replace_unk):
+    """Return the translations in a file, none without a file, and None without ``--replace-unk``."""
+    if not replace_unk:
+        return None
+    # What fairseq's parser makes of the option without a file.
+    return {} if replace_unk == "@@ " else _read_dictionary(replace_unk)
 
 
 def _read_dictionary(path):
@@ -61,84 +77,6 @@ def _read_dictionary(path):
         if len(pair) != 2:
             raise ValueError(f"{path}, line {number}: expected a word of the source and one of the target")
     return dict(pairs)
-
-
-def _repair_generate(generate):
-    translate = generate._main
-
-    @functools.wraps(translate)
-    def translate_with_sources(cfg, output_file):
-        if cfg.generation.replace_unk is None:
-            return translate(cfg, output_file)
-
-        def sources(task, sample):
-            texts = task.dataset(cfg.dataset.gen_subset).src
-            return [texts.get_original_text(number) for number in sample["id"].tolist()]
-
-        with _known_sources(generate, cfg, sources):
-            return translate(cfg, output_file)
-
-    generate._main = translate_with_sources
-
-
-def _repair_interactive(interactive):
-    translate, make_batches = interactive.main, interactive.make_batches
-    batch: list[str] = []
-
-    @functools.wraps(make_batches)
-    def make_known_batches(lines, cfg, task, max_positions, encode_fn):
-        for made in make_batches(lines, cfg, task, max_positions, encode_fn):
-            if cfg.generation.replace_unk is not None:
-                batch[:] = [encode_fn(lines[number]) for number in made.ids.tolist()]
-            yield made
-
-    @functools.wraps(translate)
-    def translate_with_sources(cfg):
-        if getattr(getattr(cfg, "generation", None), "replace_unk", None) is None:
-            return translate(cfg)
-        with _known_sources(interactive, cfg, lambda task, sample: batch):
-            return translate(cfg)
-
-    interactive.make_batches = make_known_batches
-    interactive.main = translate_with_sources
-
-
-@contextlib.contextmanager
-def _known_sources(command, cfg, sources):
-    """While it lasts, hypotheses of a command have an :class:`Alignment` that knows their source.
-
-    Args:
-        command: the module.
-        cfg: its options.
-        sources: from the task and a batch to the sources' tokens, separated by spaces.
-
-    Raises:
-        ValueError: if no alignment is asked for.
-    """
-    if cfg.generation.print_alignment != "hard":
-        raise ValueError("--replace-unk looks up source words in the alignment: add --print-alignment hard")
-    tasks = command.tasks
-    symbol = cfg.common_eval.post_process or getattr(cfg.bpe, "_name", None)
-
-    def setup_task(*args, **kwargs):
-        task = tasks.setup_task(*args, **kwargs)
-        search = task.inference_step
-
-        def search_and_align(generator, models, sample, **kwargs):
-            found = search(generator, models, sample, **kwargs)
-            for source, hypotheses in zip(sources(task, sample), found, strict=True):
-                for hypothesis in hypotheses:
-                    hypothesis["alignment"] = Alignment(hypothesis["alignment"], source=source, symbol=symbol)
-            return found
-
-        task.inference_step = search_and_align
-        return task
-
-    command.tasks = ModuleView(tasks, setup_task=setup_task)
-    try:
-        yield
-    finally:
-        command.tasks = tasks
 
 
 class Alignment(list):
@@ -155,6 +93,7 @@ class Alignment(list):
         self.symbol = symbol
 
 
+@in_place_of("fairseq.utils", "replace_unk")
 def replace_unk(hypo_str, src_str, alignment, align_dict, unk):
     """Replace each unknown word of a hypothesis by the translation, or a copy, of the source word it is aligned with.
 

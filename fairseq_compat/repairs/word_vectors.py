@@ -5,29 +5,24 @@ word. It takes vectors that are not finite, after which training fails with advi
 number over a whole embedding, and shows a line that it cannot read without its file.
 """
 
-import functools
 import logging
 import re
+
+from ..replacements import around, in_place_of
 
 logger = logging.getLogger(__name__)
 
 
-def repair(utils):
-    """Give ``fairseq.utils`` another reader, and let it compare sizes before it copies vectors."""
-    load_embedding = utils.load_embedding
-    utils.parse_embedding = parse_embedding
-
-    @functools.wraps(load_embedding)
-    def load_vectors_that_fit(embed_dict, vocab, embedding):
-        needed = embedding.embedding_dim
-        if isinstance(embed_dict, WordVectors) and embed_dict and embed_dict.size != needed:
-            raise ValueError(
-                f"{embed_dict.path}: its vectors have {embed_dict.size} numbers, and the model's embeddings {needed}: "
-                "change the size of the embeddings, or take another file"
-            )
-        return load_embedding(embed_dict, vocab, embedding)
-
-    utils.load_embedding = load_vectors_that_fit
+@around("fairseq.utils", "load_embedding")
+def load_embedding(load, embed_dict, vocab, embedding):
+    """Compare sizes before vectors are copied."""
+    needed = embedding.embedding_dim
+    if isinstance(embed_dict, WordVectors) and embed_dict and embed_dict.size != needed:
+        raise ValueError(
+            f"{embed_dict.path}: its vectors have {embed_dict.size} numbers, and the model's embeddings {needed}: "
+            "change the size of the embeddings, or take another file"
+        )
+    return load(embed_dict, vocab, embedding)
 
 
 class WordVectors(dict):
@@ -39,6 +34,7 @@ class WordVectors(dict):
         self.size = size
 
 
+@in_place_of("fairseq.utils", "parse_embedding")
 def parse_embedding(embed_path):
     """Read the vectors of a text file, ``word x1 x2 …`` a line.
 
