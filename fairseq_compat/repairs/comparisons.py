@@ -14,56 +14,28 @@ DECIDES = "decides"
 FORMER_NAMES = "former_names"
 #: Options of fairseq's own models that change what is computed, but need not change any parameter's name or shape.
 SAME_SHAPES = (
-    "activation_fn",
-    "encoder_attention_heads",
-    "decoder_attention_heads",
-    "encoder_normalize_before",
-    "decoder_normalize_before",
-    "no_scale_embedding",
-    "no_token_positional_embeddings",
-    "share_decoder_input_output_embed",
-    "share_all_embeddings",
-    "weight_softmax",
+    *("activation_fn", "encoder_attention_heads", "decoder_attention_heads", "weight_softmax"),
+    *("encoder_normalize_before", "decoder_normalize_before", "no_scale_embedding", "no_token_positional_embeddings"),
+    *("share_decoder_input_output_embed", "share_all_embeddings"),
 )
 #: fairseq's options that decide which pairs are in which batch.
 BATCHES = (
-    "dataset.train_subset",
-    "dataset.max_tokens",
-    "dataset.batch_size",
-    "dataset.required_batch_size_multiple",
-    "dataset.grouped_shuffling",
-    "dataset.update_ordered_indices_seed",
-    "common.seed",
-    "optimization.skip_remainder_batch",
-    "distributed_training.distributed_world_size",
-    "task.max_source_positions",
-    "task.max_target_positions",
-    "task.truncate_source",
-    "task.num_batch_buckets",
-    "task.upsample_primary",
+    *("dataset.train_subset", "dataset.max_tokens", "dataset.batch_size", "dataset.required_batch_size_multiple"),
+    *("dataset.grouped_shuffling", "dataset.update_ordered_indices_seed", "common.seed"),
+    *("optimization.skip_remainder_batch", "distributed_training.distributed_world_size"),
+    *("task.max_source_positions", "task.max_target_positions", "task.truncate_source"),
+    *("task.num_batch_buckets", "task.upsample_primary"),
 )
 #: Those that make another model, besides. fairseq itself refuses another criterion or optimizer, and
 #: :func:`changed_options` finds another function.
 TRAINING = (
-    "optimization.lr",
-    "optimization.update_freq",
-    "optimization.clip_norm",
-    "optimization.sentence_avg",
-    "dataset.curriculum",
-    "criterion.label_smoothing",
-    "optimizer.weight_decay",
-    "optimizer.adam_betas",
-    "optimizer.adam_eps",
-    "lr_scheduler._name",
-    "lr_scheduler.warmup_updates",
-    "lr_scheduler.lr_shrink",
-    "model.dropout",
-    "model.encoder_dropout_in",
-    "model.encoder_dropout_out",
-    "model.decoder_dropout_in",
-    "model.decoder_dropout_out",
-    "model.encoder_freeze_embed",
-    "model.decoder_freeze_embed",
+    *("optimization.lr", "optimization.update_freq", "optimization.clip_norm", "optimization.sentence_avg"),
+    *("dataset.curriculum", "criterion.label_smoothing"),
+    *("optimizer.weight_decay", "optimizer.adam_betas", "optimizer.adam_eps"),
+    *("lr_scheduler._name", "lr_scheduler.warmup_updates", "lr_scheduler.lr_shrink"),
+    *("model.dropout", "model.encoder_dropout_in", "model.encoder_dropout_out"),
+    *("model.decoder_dropout_in", "model.decoder_dropout_out"),
+    *("model.encoder_freeze_embed", "model.decoder_freeze_embed"),
 )
 #: Stands for the value of an option that a configuration does not have.
 UNKNOWN = object()

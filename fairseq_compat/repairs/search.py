@@ -49,8 +49,8 @@ def need_constraints(initialize, self, batch_constraints, beam_size):
 
 
 @in_place_of("fairseq.ngram_repeat_block", "NGramRepeatBlock._no_repeat_ngram")
-def forbid_repeated_ngrams(self, tokens, lprobs, bsz: int, beam_size: int, step: int):
-    """Forbid each word that would complete an n-gram of its hypothesis again; TorchScript compiles it, too.
+def _no_repeat_ngram(self, tokens, lprobs, bsz: int, beam_size: int, step: int):
+    """Forbid each word that would complete an n-gram of its hypothesis again; TorchScript compiles it under its name.
 
     fairseq 0.12.2 looks for the last words of a translation at the end of the memory that is set aside for it, where
     nothing is written yet: nothing matches, and n-grams come again and again. Only the optional extension for GPUs

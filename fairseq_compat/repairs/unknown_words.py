@@ -17,9 +17,6 @@ import torch
 from ..replacements import around, in_place_of
 from .text_lines import open_text
 
-#: What fairseq's options call the two kinds of subwords that words can be put together from.
-MARKED_AT_THE_END = ("@@ ", "@@", "subword_nmt")
-MARKED_AT_THE_BEGINNING = ("sentencepiece",)
 NO_WORDS = ("<pad>", "</s>")
 
 
@@ -117,36 +114,44 @@ def replace_unk(hypo_str, src_str, alignment, align_dict, unk):
     # Positions do not count these, not even where the text has them.
     source = [token for token in (src_str if text is None else text).split() if token not in NO_WORDS]
     aligned = {pair[1]: pair[0] for pair in alignment if isinstance(pair, tuple)}
-    find_word, copy = SUBWORDS.get(getattr(alignment, "symbol", None) or "", (_single_token, _copy_token))
+    begins, copy = SUBWORDS.get(getattr(alignment, "symbol", None) or "", (_begins_everywhere, _copy_token))
     hypothesis = hypo_str.split()
     for target, token in enumerate(hypothesis):
         if token == unk:
             if target not in aligned:
                 raise ValueError("--replace-unk looks up source words in the alignment: add --print-alignment hard")
             place = aligned[target]
-            word = find_word(source, place)
+            word = _word_of(source, place, begins)
             goes_on = aligned.get(target + 1) in word
             before = hypothesis[target - 1] if target else None
             hypothesis[target] = copy(source, place, word, align_dict, before, goes_on)
     return " ".join(hypothesis)
 
 
-def _single_token(source, place):
-    return range(place, place + 1)
+def _word_of(source, place, begins):
+    """The places of the subwords of the same word, where `begins` says of a place whether a word begins there."""
+    first, last = place, place
+    while first > 0 and not begins(source, first):
+        first -= 1
+    while last + 1 < len(source) and not begins(source, last + 1):
+        last += 1
+    return range(first, last + 1)
+
+
+def _begins_after_the_end(source, place):
+    return not source[place - 1].endswith("@@")
+
+
+def _begins_with_a_mark(source, place):
+    return source[place].startswith("▁")
+
+
+def _begins_everywhere(source, place):
+    return True
 
 
 def _copy_token(source, place, word, align_dict, before, goes_on):
     return align_dict.get(source[place], source[place])
-
-
-def _word_marked_at_the_end(source, place):
-    """The places of the subwords of the same word: all but the last end in @@."""
-    first, last = place, place
-    while first > 0 and source[first - 1].endswith("@@"):
-        first -= 1
-    while last + 1 < len(source) and source[last].endswith("@@"):
-        last += 1
-    return range(first, last + 1)
 
 
 def _copy_marked_at_the_end(source, place, word, align_dict, before, goes_on):
@@ -156,16 +161,6 @@ def _copy_marked_at_the_end(source, place, word, align_dict, before, goes_on):
         return piece if goes_on else piece.removesuffix("@@")
     whole = "".join(source[position].removesuffix("@@") for position in word)
     return align_dict.get(whole, align_dict.get(piece, whole))
-
-
-def _word_marked_at_the_beginning(source, place):
-    """The places of the subwords of the same word: the first begins with ▁."""
-    first, last = place, place
-    while first > 0 and not source[first].startswith("▁"):
-        first -= 1
-    while last + 1 < len(source) and not source[last + 1].startswith("▁"):
-        last += 1
-    return range(first, last + 1)
 
 
 def _copy_marked_at_the_beginning(source, place, word, align_dict, before, goes_on):
@@ -178,8 +173,8 @@ def _copy_marked_at_the_beginning(source, place, word, align_dict, before, goes_
     return copied.removeprefix("▁") if before == "▁" else copied
 
 
-#: Which tokens belong to a word, and what is copied of it.
+#: By what fairseq's options call the subwords: where a word begins, and what is copied of it.
 SUBWORDS = {
-    **dict.fromkeys(MARKED_AT_THE_END, (_word_marked_at_the_end, _copy_marked_at_the_end)),
-    **dict.fromkeys(MARKED_AT_THE_BEGINNING, (_word_marked_at_the_beginning, _copy_marked_at_the_beginning)),
+    **dict.fromkeys(("@@ ", "@@", "subword_nmt"), (_begins_after_the_end, _copy_marked_at_the_end)),
+    "sentencepiece": (_begins_with_a_mark, _copy_marked_at_the_beginning),
 }

@@ -1,11 +1,17 @@
-"""``--replace-unk``: which source word takes the place of an unknown one, in words and in subwords."""
+"""Alignments, and ``--replace-unk``: which source word takes the place of an unknown one."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 import torch
 from fairseq import utils
 from fairseq.data import Dictionary
+
+from tests.cli import toy
+
+from .commands import LSTM, generate, train
 
 ALIGNMENT = [(2, 0), (0, 1), (1, 2)]
 
@@ -115,3 +121,39 @@ def test_without_an_alignment_for_it_an_unknown_word_is_an_error(subwords, align
 @pytest.mark.parametrize(("subwords", "expected"), [(None, "ch@@ at <unk>"), ("@@ ", "chat <unk>")])
 def test_unless_asked_for_nothing_is_copied(subwords, expected, words):
     assert replace(words, "ch@@ at ?", align_dict=None, remove_bpe=subwords)[1] == expected
+
+
+@pytest.fixture(scope="module")
+def lstm(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model after one update."""
+    folder = tmp_path_factory.mktemp("lstm")
+    train(data, folder, "--max-update", 1, model=LSTM)
+    return folder / "checkpoint_last.pt"
+
+
+@pytest.mark.parametrize("kind", ["soft", "hard", "hard --score-reference"])
+def test_alignments_of_a_batch_are_those_of_each_sentence_alone(data, lstm, kind):
+    options = f"--print-alignment {kind}".split()
+    together, alone = (generate(data, lstm, "--batch-size", size, "--max-len-b", 8, *options) for size in (20, 1))
+    expected, found = toy.lines(alone, "A"), toy.lines(together, "A")
+    assert len(expected) == 20
+    for number, alignment in expected.items():
+        if kind == "soft":
+            weights = [
+                torch.tensor([[float(weight) for weight in row.split(",")] for row in text.split()])
+                for text in (found[number], alignment)
+            ]
+            torch.testing.assert_close(*weights, atol=2e-6, rtol=0)
+        else:
+            assert found[number] == alignment
+
+
+def test_the_padding_that_attention_ignores_is_found_on_either_side():
+    pad, eos = 1, 2
+    source, target = torch.tensor([pad, pad, 7, 8, eos]), torch.tensor([5, 6, eos])
+    left = torch.tensor([[0, 0, 0.1, 0.8, 0.1], [0, 0, 0.7, 0.2, 0.1], [0, 0, 0.2, 0.2, 0.6]])
+    right = left.roll(-2, dims=1)
+    for attention in (left, right):
+        assert utils.extract_hard_alignment(attention.clone(), source, target, pad, eos) == [(1, 0), (0, 1)]
+        soft = utils.extract_soft_alignment(attention, source, target, pad, eos)
+        assert soft[0] == ["0.100000", "0.800000", "0.100000"]

@@ -1,4 +1,4 @@
-"""Values of options that mean nothing are refused in a sentence, wherever they come from."""
+"""Options that mean nothing are refused in a sentence, wherever they come from."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from fairseq_cli import train
 
 from tests.models.building import build, task
 from tests.training import configuration
+
+from .commands import train as fairseq_train
 
 GENERATION = [options.get_generation_parser, options.get_interactive_generation_parser]
 SEARCHES = {
@@ -112,3 +114,24 @@ def test_what_means_something_is_parsed(words):
 def test_embeddings_that_the_output_does_not_share_are_frozen(flags):
     line = ["data", "--arch", "gru_encoder", *flags.split()]
     assert options.parse_args_and_arch(options.get_training_parser(), line).arch == "gru_encoder"
+
+
+def test_a_misspelled_option_of_validations_is_refused(data, tmp_path):
+    options = ("--max-update", 1, "--eval-bleu", "--eval-bleu-args", '{"beam": 2, "lenpn": 0}')
+    with pytest.raises(ValueError, match=r"^--eval-bleu-args: there is no option 'lenpn', but 'lenpen'$"):
+        fairseq_train(data, tmp_path, *options)
+
+
+@pytest.mark.parametrize("flags", ["", "--bf16", "--memory-efficient-bf16", "--tpu", "--bf16 --tpu"])
+def test_only_tpu_asks_for_a_tpu(flags: str, monkeypatch: pytest.MonkeyPatch):
+    line = ["data", "--arch", "lstm", *flags.split()]
+    monkeypatch.setattr("sys.argv", ["fairseq-train", *line])
+    for given in (line, None):
+        parsed = options.parse_args_and_arch(options.get_training_parser(), given)
+        assert (parsed.bf16, parsed.tpu) == ("bf16" in flags, "tpu" in flags)
+
+
+def test_the_parser_of_validation_has_a_task():
+    assert options.parse_args_and_arch(options.get_validation_parser(), ["data"]).task == "translation"
+    other = options.get_validation_parser("language_modeling")
+    assert options.parse_args_and_arch(other, ["data"]).task == "language_modeling"

@@ -1,17 +1,20 @@
-"""A checkpoint's parameters are not trained as another model without a word."""
+"""A checkpoint's parameters are not trained as another model, nor a training taken for another, without a word."""
 
 from __future__ import annotations
 
 import argparse
+import copy
 import logging
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 from fairseq.trainer import Trainer
+from omegaconf import OmegaConf
 
-from fairseq_compat.repairs.comparisons import changed_options
+from fairseq_compat.repairs.comparisons import changed_options, training_differences
 from tests.models.building import task
 from tests.training import ADAM, configuration, trainer
 
@@ -179,3 +182,62 @@ def test_a_training_that_began_with_vectors_goes_on(tmp_path):
     assert other.load_checkpoint(path) is not None
     other.cfg.checkpoint.save_dir = str(tmp_path)
     assert other.load_checkpoint(path, reset_optimizer=True) is not None
+
+
+def differences(criterion: str, before: tuple[str, ...], now: tuple[str, ...], *missing: str) -> list[str]:
+    """How a training with some flags differs from an ended one, whose checkpoint lacks some options."""
+    saved = copy.deepcopy(configuration(criterion, (*ADAM, *before)))
+    OmegaConf.set_struct(saved, False)
+    for option in missing:
+        group, _, name = option.partition(".")
+        del saved[group][name]
+    task = SimpleNamespace(dataset=lambda _: range(100))
+    trainer = SimpleNamespace(cfg=configuration(criterion, (*ADAM, *now)), task=task)
+    return training_differences(saved, 100, trainer)
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ("--word-dropout 0.5", "--word-dropout was 0.0 and is 0.5"),
+        ("--recurrent-dropout 0.5", "--recurrent-dropout was 0.0 and is 0.5"),
+        # None is --dropout, which is not 0.
+        ("--encoder-dropout-in 0", "--encoder-dropout-in was None and is 0.0"),
+        ("--encoder-dropout-out 0.5", "--encoder-dropout-out was None and is 0.5"),
+        ("--decoder-dropout-in 0.5", "--decoder-dropout-in was None and is 0.5"),
+        ("--decoder-dropout-out 0.5", "--decoder-dropout-out was None and is 0.5"),
+        ("--initialization published", "--initialization was default and is published"),
+        ("--encoder-spectral-radius 0.5", "--encoder-spectral-radius was 1.0 and is 0.5"),
+        ("--decoder-spectral-radius 0.5", "--decoder-spectral-radius was 1.0 and is 0.5"),
+        ("--encoder-freeze-embed", "--encoder-freeze-embed was False and is True"),
+        ("--decoder-freeze-embed", "--decoder-freeze-embed was False and is True"),
+        ("--autocast bfloat16", "--autocast was none and is bfloat16"),
+        ("--label-smoothing 0.1", "--label-smoothing was 0.0 and is 0.1"),
+        ("--sentence-avg", "--sentence-avg was False and is True"),
+        ("--curriculum 5", "--curriculum was 0 and is 5"),
+        ("--warmup-updates 100", "--warmup-updates was 0 and is 100"),
+        ("--lr-shrink 0.5", "--lr-shrink was 0.1 and is 0.5"),
+        ("--weight-decay 0.1", "--weight-decay was 0.0 and is 0.1"),
+        ("--adam-betas (0.5,0.6)", "--adam-betas was [0.9, 0.999] and is (0.5,0.6)"),
+        ("--adam-eps 0.1", "--adam-eps was 1e-08 and is 0.1"),
+    ],
+)
+def test_each_option_that_makes_another_model_is_named(flags: str, said: str):
+    assert differences("chunked_cross_entropy", (), tuple(flags.split())) == [said]
+
+
+def test_options_of_a_task_that_decide_batches_are_named():
+    task = ("--task", "published_translation", "--sort-k-batches")
+    said = ["--sort-k-batches was 4 and is 2", "--max-train-words was 0 and is 8"]
+    assert differences("cross_entropy", (*task, "4"), (*task, "2", "--max-train-words", "8")) == said
+
+
+def test_the_same_options_are_no_difference():
+    flags = ("--lr-scheduler", "inverse_sqrt", "--warmup-updates", "5", "--no-epoch-checkpoints")
+    assert differences("chunked_cross_entropy", flags, (*flags, "--kernel-backend", "packed", "--max-epoch", "9")) == []
+    assert differences("chunked_cross_entropy", (), ("--adam-betas", "(0.9,0.999)")) == []
+
+
+def test_an_option_that_is_newer_than_the_checkpoint_is_no_difference():
+    missing = ("model.initialization", "model.autocast", "criterion.label_smoothing", "optimizer.adam_betas")
+    assert differences("chunked_cross_entropy", (), (), *missing) == []

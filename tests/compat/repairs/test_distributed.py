@@ -1,4 +1,4 @@
-"""--heartbeat-timeout limits how long processes that train together wait for one that is gone, and they say so."""
+"""Processes that train together end together, and say so where one of them is lost."""
 
 from __future__ import annotations
 
@@ -70,3 +70,14 @@ def test_other_errors_stay_what_they_are(error, configuration, caplog):
     with pytest.raises(type(error)) as raised:
         utils.call_main(configuration, train)
     assert raised.value is error and "lost" not in caplog.text
+
+
+def test_the_group_of_processes_ends_with_what_they_do_together(tmp_path):
+    configuration = OmegaConf.structured(FairseqConfig)
+    configuration.common.cpu, configuration.model = True, None
+    own = configuration.distributed_training
+    own.distributed_init_method, own.distributed_backend = f"file://{tmp_path}/meeting", "gloo"
+    own.distributed_world_size, own.distributed_rank, own.distributed_no_spawn, own.distributed_port = 1, 0, True, -1
+    during = []
+    utils.call_main(configuration, lambda _: during.append(torch.distributed.is_initialized()))
+    assert during == [True] and not torch.distributed.is_initialized()

@@ -16,6 +16,8 @@ from fairseq.data.indexed_dataset import IndexedRawTextDataset
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from .commands import preprocess
+
 #: What some program or other takes for the end of a line, and what else does not belong to words.
 TEXT = "\ufeffun\rdeux\u2028trois\x85quatre\x0ccinq\x1dsix\n\r\nsept\0huit\r\nneuf\r\r\n\rdix".encode()
 LINES = ["un deux\u2028trois\x85quatre\x0ccinq\x1dsix", "", "sept huit", "neuf", " dix"]
@@ -54,17 +56,11 @@ def test_any_text_has_as_many_lines_as_line_feeds(tmp_path: Path, lines: list[st
     ]
 
 
-def test_both_forms_of_binarized_data_have_the_lines_of_the_text(tmp_path: Path, run_in_environment):
+def test_both_forms_of_binarized_data_have_the_lines_of_the_text(tmp_path: Path):
     for side in ("src", "tgt"):
         (tmp_path / f"train.{side}").write_bytes(TEXT if side == "src" else b"1\n2\n3\n4\n5\n")
     for form in ("mmap", "raw"):
-        done = run_in_environment(
-            "fairseq-preprocess",
-            *("-s", "src", "-t", "tgt", "--trainpref", tmp_path / "train", "--destdir", tmp_path / form),
-            *("--dataset-impl", form, "--workers", 2),
-            warm=True,
-        )
-        assert done.returncode == 0, done.stdout
+        preprocess(tmp_path, tmp_path / form, "--dataset-impl", form, "--workers", 2, splits=("train",))
         words = Dictionary.load(str(tmp_path / form / "dict.src.txt"))
         assert sorted(words.symbols[4:14]) == sorted(" ".join(LINES).split())
         data = data_utils.load_indexed_dataset(str(tmp_path / form / "train.src-tgt.src"), words, form)
@@ -118,8 +114,7 @@ def test_a_line_that_is_not_utf_8_is_named(workers: int, tmp_path: Path):
         read_in_chunks(tmp_path / "train.fr", workers)
 
 
-def test_text_in_utf_16_is_not_utf_8(tmp_path: Path, run_in_environment):
-    (tmp_path / "train.fr").write_bytes("un\ndeux\n".encode("utf-16"))
-    options = ("--only-source", "-s", "fr", "--trainpref", tmp_path / "train", "--destdir", tmp_path / "data")
-    done = run_in_environment("fairseq-preprocess", *options, warm=True)
-    assert done.returncode == 1 and "train.fr, line 1: byte 1 is not UTF-8" in done.stdout
+def test_text_in_utf_16_is_not_utf_8(tmp_path: Path):
+    (tmp_path / "train.src").write_bytes("un\ndeux\n".encode("utf-16"))
+    with pytest.raises(UnicodeError, match=r"train\.src, line 1: byte 1 is not UTF-8"):
+        preprocess(tmp_path, tmp_path / "data", "--only-source", splits=("train",))
