@@ -9,97 +9,78 @@ This file runs in every Python process of the environment, so it is short and im
 
 import sys
 
-#: Which repairs belong to which module. Each is a module of this package with a function ``repair``, which is called
-#: with that module after it was executed; its docstring says what is broken and since when.
+#: Files of this package without which fairseq does not run on current versions, or runs code of a checkpoint, and the
+#: modules that each of them repairs. What exactly is broken, and since when, its docstring says.
+NEEDED = {
+    "broadcast_checkpoints": ("fairseq.distributed.utils",),
+    "checkpoint_classes": ("fairseq.checkpoint_utils",),
+    "checkpoint_contents": ("fairseq.checkpoint_utils",),
+    "dataclass_hashes": ("dataclasses",),
+    "encoder_fast_path": ("fairseq.modules.transformer_layer",),
+    "inherited_settings": ("fairseq.dataclass.initialize",),
+    "lazy_help": ("hydra._internal.utils",),
+    "literal_options": (
+        *("fairseq.utils", "fairseq.criterions.ctc"),
+        *("fairseq.data.audio.raw_audio_dataset", "fairseq.data.codedataset"),
+        *("fairseq.models.fconv", "fairseq.models.fconv_lm", "fairseq.models.fconv_self_att"),
+        *("fairseq.models.hubert.hubert", "fairseq.models.lightconv_lm", "fairseq.models.transformer_lm"),
+        "fairseq.models.speech_to_text.s2t_wav_transformer",
+        *("fairseq.models.wav2vec.wav2vec", "fairseq.models.wav2vec.wav2vec2"),
+        *("fairseq.optim.adafactor", "fairseq.optim.adam", "fairseq.optim.adamax"),
+        *("fairseq.optim.cpu_adam", "fairseq.optim.fused_lamb"),
+    ),
+    "merged_data_sizes": ("fairseq.data.indexed_dataset",),
+    "needless_advice": ("fairseq.dataclass.initialize",),
+    "numpy_names": (
+        *("fairseq.data.data_utils", "fairseq.data.language_pair_dataset", "fairseq.data.token_block_dataset"),
+        "fairseq.modules.dynamic_crf_layer",
+    ),
+    "optional_types": ("fairseq.dataclass.utils",),
+}
+#: Files for what fairseq does wrong, and the modules that each of them repairs. They change what it does, and are left
+#: out with FAIRSEQ_COMPAT=minimal in the environment: for whoever reproduces a number of fairseq's.
 REPAIRS = {
-    "dataclasses": ("dataclass_hashes",),
-    "fairseq.checkpoint_utils": (
-        *("checkpoint_classes", "checkpoint_contents", "checkpoint_files"),
-        *("resumed_batches", "other_dictionaries", "model_sizes"),
+    "repairs.checkpoint_utils": ("fairseq.checkpoint_utils",),
+    "repairs.criterions": ("fairseq.criterions.adaptive_loss", "fairseq.criterions.label_smoothed_cross_entropy"),
+    "repairs.data": (
+        *("fairseq.data.data_utils", "fairseq.data.dictionary", "fairseq.data.indexed_dataset"),
+        *("fairseq.data.language_pair_dataset", "fairseq_cli.preprocess"),
     ),
-    "fairseq.criterions.adaptive_loss": ("counted_words",),
-    "fairseq.criterions.label_smoothed_cross_entropy": ("counted_words",),
-    "fairseq.data.data_utils": ("numpy_names", "validation_subsets"),
-    "fairseq.data.dictionary": ("dictionary_files", "padding_words", "text_lines"),
-    "fairseq.data.indexed_dataset": ("merged_data_sizes", "text_lines", "empty_data"),
-    "fairseq.data.iterators": ("resumed_batches", "curriculum_option", "skipped_remainders"),
-    "fairseq.data.language_pair_dataset": ("numpy_names", "parallel_lines"),
-    "fairseq.data.token_block_dataset": ("numpy_names",),
-    "fairseq.dataclass.initialize": ("inherited_settings", "needless_advice"),
-    "fairseq.dataclass.utils": ("optional_types",),
-    "fairseq.distributed.utils": ("broadcast_checkpoints", "finished_processes", "lost_processes"),
-    "fairseq.models": ("position_limits",),
-    "fairseq.models.ema.ema": ("shared_averages", "resumed_averages"),
-    "fairseq.modules.dynamic_crf_layer": ("numpy_names",),
-    "fairseq.modules.transformer_layer": ("encoder_fast_path",),
-    "fairseq.ngram_repeat_block": ("repeated_ngrams",),
-    "fairseq.optim.fp16_optimizer": ("fp16_option", "master_weights"),
-    "fairseq.optim.lr_scheduler.reduce_lr_on_plateau": ("resumed_plateaus",),
-    "fairseq.options": ("bfloat16_option", "validation_options", "option_values"),
-    "fairseq.search": ("search_strategies",),
-    "fairseq.sequence_generator": ("search_strategies",),
-    "fairseq.tasks.fairseq_task": ("batch_limits", "fused_language_models", "option_values"),
-    "fairseq.tasks.language_modeling": ("other_dictionaries",),
-    "fairseq.tasks.translation": (
-        *("parallel_lines", "position_limits", "joined_data", "other_dictionaries", "option_names"),
+    "repairs.distributed": ("fairseq.distributed.utils",),
+    "repairs.generate": (
+        *("fairseq_cli.eval_lm", "fairseq_cli.generate", "fairseq_cli.interactive", "fairseq_cli.validate"),
     ),
-    "fairseq.trainer": (
-        *("failed_updates", "changed_models", "missing_checkpoints", "past_epochs"),
-        *("resumed_progress", "resumed_plateaus", "absent_parameters"),
+    "repairs.iterators": ("fairseq.data.iterators",),
+    "repairs.optim": (
+        *("fairseq.models.ema.ema", "fairseq.optim.fp16_optimizer"),
+        "fairseq.optim.lr_scheduler.reduce_lr_on_plateau",
     ),
-    "fairseq.utils": ("unknown_word_copies", "literal_options", "lstm_alignments", "text_lines", "embedding_files"),
-    "fairseq_cli.eval_lm": ("option_names",),
-    "fairseq_cli.generate": ("position_limits", "unknown_word_copies", "translated_shards", "option_names"),
-    "fairseq_cli.interactive": (
-        *("interactive_lines", "position_limits", "unknown_word_copies"),
-        *("fused_language_models", "option_names"),
+    "repairs.options": ("fairseq.options",),
+    "repairs.search": ("fairseq.ngram_repeat_block", "fairseq.search", "fairseq.sequence_generator"),
+    "repairs.tasks": (
+        *("fairseq.models", "fairseq.tasks.fairseq_task", "fairseq.tasks.language_modeling"),
+        "fairseq.tasks.translation",
     ),
-    "fairseq_cli.preprocess": ("parallel_lines", "text_lines"),
-    "fairseq_cli.train": (
-        *("batch_limits", "skipped_remainders", "repeated_training", "early_stopping", "best_checkpoints"),
-        "option_values",
-        "terminated_training",  # last: what the others do can be terminated, too
+    "repairs.text_lines": (
+        *("fairseq.data.dictionary", "fairseq.data.huffman.huffman_coder", "fairseq.data.indexed_dataset"),
+        *("fairseq.file_chunker_utils", "fairseq.tasks.sentence_prediction", "fairseq.tasks.sentence_ranking"),
+        *("fairseq.utils", "fairseq_cli.interactive", "fairseq_cli.preprocess", "fairseq_cli.score"),
     ),
-    "fairseq_cli.validate": ("validation_options", "option_names"),
-    "hydra._internal.utils": ("lazy_help",),
+    "repairs.train": ("fairseq_cli.train",),
+    "repairs.trainer": ("fairseq.trainer",),
+    "repairs.unknown_words": ("fairseq.utils",),
+    "repairs.word_vectors": ("fairseq.utils",),
 }
 
-#: Other modules of fairseq that evaluate options.
-EVALUATING = (
-    "criterions.ctc",
-    "data.audio.raw_audio_dataset",
-    "data.codedataset",
-    "models.fconv",
-    "models.fconv_lm",
-    "models.fconv_self_att",
-    "models.hubert.hubert",
-    "models.lightconv_lm",
-    "models.speech_to_text.s2t_wav_transformer",
-    "models.transformer_lm",
-    "models.wav2vec.wav2vec",
-    "models.wav2vec.wav2vec2",
-    "optim.adafactor",
-    "optim.adam",
-    "optim.adamax",
-    "optim.cpu_adam",
-    "optim.fused_lamb",
-)
-REPAIRS.update(("fairseq." + name, ("literal_options",)) for name in EVALUATING)
-
-#: Other modules that read text line by line.
-READING = (
-    "fairseq.data.huffman.huffman_coder",
-    "fairseq.file_chunker_utils",
-    "fairseq.tasks.sentence_prediction",
-    "fairseq.tasks.sentence_ranking",
-    "fairseq_cli.interactive",
-    "fairseq_cli.score",
-)
-REPAIRS.update((name, (*REPAIRS.get(name, ()), "text_lines")) for name in READING)
+#: For each module, the files that repair it.
+MODULES: dict[str, list[str]] = {}
+for _file, _modules in (*NEEDED.items(), *REPAIRS.items()):
+    for _module in _modules:
+        MODULES.setdefault(_module, []).append(_file)
 
 
 class RepairFinder:
-    """Finds the modules of :data:`REPAIRS` with the other finders and attaches their repairs."""
+    """Finds the modules of :data:`MODULES` with the other finders and attaches their repairs."""
 
     def __init__(self):
         self._searched = set()
@@ -107,7 +88,7 @@ class RepairFinder:
     def find_spec(self, fullname, path=None, target=None):
         """Return the other finders' spec of `fullname` with its repair, or None if there is none."""
         # A finder that asks the others, as this one does, asks this one: the module would be repaired twice.
-        if fullname not in REPAIRS or fullname in self._searched:
+        if fullname not in MODULES or fullname in self._searched:
             return None
         from .repair_loader import add_repair
 
@@ -128,7 +109,7 @@ def install():
     if any(isinstance(finder, RepairFinder) for finder in sys.meta_path):
         return
     sys.meta_path.insert(0, RepairFinder())
-    for name in REPAIRS.keys() & sys.modules.keys():
+    for name in MODULES.keys() & sys.modules.keys():
         from .repair_loader import repair
 
         repair(sys.modules[name])

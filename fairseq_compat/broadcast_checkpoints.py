@@ -6,33 +6,25 @@ that stands for a tensor. The repair sends the configuration as plain dictionari
 holds one number, safe.
 """
 
-import functools
+from .replacements import after_import, around
 
 
-def repair(distributed_utils):
-    """Wrap ``fairseq.distributed.utils._broadcast_object_slow`` if this PyTorch only loads safe classes."""
+@after_import("fairseq.distributed.utils")
+def declare_safe(distributed_utils):
+    """Let ``torch.load`` read fairseq's class."""
     import torch
 
-    major, minor = torch.__version__.split(".")[:2]
-    if (int(major), int(minor)) < (2, 6):
-        return
     torch.serialization.add_safe_globals([distributed_utils._TensorPlaceholder])
-    broadcast = distributed_utils._broadcast_object_slow
-
-    @functools.wraps(broadcast)
-    def broadcast_plain(obj, *args, **kwargs):
-        return broadcast(_plain(obj), *args, **kwargs)
-
-    distributed_utils._broadcast_object_slow = broadcast_plain
 
 
-def _plain(obj):
-    """Return `obj`, if it is a dictionary, with the configurations in it as plain dictionaries."""
+@around("fairseq.distributed.utils", "_broadcast_object_slow")
+def broadcast_plain(broadcast, obj, *args, **kwargs):
+    """Send `obj`, if it is a dictionary, with the configurations in it as plain dictionaries."""
     from omegaconf import OmegaConf
 
-    if not isinstance(obj, dict):
-        return obj
-    return {
-        key: OmegaConf.to_container(value, enum_to_str=True) if OmegaConf.is_config(value) else value
-        for key, value in obj.items()
-    }
+    if isinstance(obj, dict):
+        obj = {
+            key: OmegaConf.to_container(value, enum_to_str=True) if OmegaConf.is_config(value) else value
+            for key, value in obj.items()
+        }
+    return broadcast(obj, *args, **kwargs)

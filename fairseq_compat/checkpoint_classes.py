@@ -8,13 +8,12 @@ code.
 
 import argparse
 
+from .replacements import after_import
 
-def repair(_checkpoint_utils):
-    """Declare those classes safe if this PyTorch only loads safe classes."""
-    import torch
 
-    major, minor = torch.__version__.split(".")[:2]
-    if (int(major), int(minor)) >= (2, 6):
-        from .checkpoint_arrays import REPLACEMENTS
+@after_import("fairseq.checkpoint_utils")
+def declare_safe(checkpoint_utils):
+    """Let ``torch.load`` read those classes."""
+    from .checkpoint_arrays import REPLACEMENTS
 
-        torch.serialization.add_safe_globals([argparse.Namespace, *REPLACEMENTS])
+    checkpoint_utils.torch.serialization.add_safe_globals([argparse.Namespace, *REPLACEMENTS])

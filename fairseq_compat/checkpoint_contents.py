@@ -12,6 +12,7 @@ import re
 import zipfile
 
 from .module_view import ModuleView
+from .replacements import after_import
 
 #: How many times as large as its file what is in it may be. PyTorch compresses nothing.
 MOST_UNPACKED = 10
@@ -19,7 +20,8 @@ MOST_UNPACKED = 10
 UNINITIALIZED = "_float_tensor"
 
 
-def repair(checkpoint_utils):
+@after_import("fairseq.checkpoint_utils")
+def look_at_contents(checkpoint_utils):
     """Let ``torch.load``, as fairseq calls it, look at the file before and at what it holds after."""
     torch = checkpoint_utils.torch
 

@@ -11,11 +11,14 @@ The repair adds ``unsafe_hash=True`` for the classes of these packages and the c
 
 import functools
 
+from .replacements import after_import
+
 #: Packages whose dataclasses are defaults of one another.
 PACKAGES = frozenset({"fairseq", "fairseq_cli", "hydra"})
 
 
-def repair(dataclasses):
+@after_import("dataclasses")
+def add_hashes(dataclasses):
     """Wrap ``dataclasses.dataclass``, unless a reload has left it wrapped."""
     if hasattr(dataclasses.dataclass, "__wrapped__"):
         return

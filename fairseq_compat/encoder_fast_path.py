@@ -5,22 +5,11 @@ PyTorch 1.13 added one that a padded batch needs, so fairseq-generate stops with
 layer has a switch for that path; the repair turns it off.
 """
 
-import functools
+from .replacements import around
 
 
-def repair(transformer_layer):
+@around("fairseq.modules.transformer_layer", "TransformerEncoderLayerBase.__init__")
+def construct_without_fast_path(construct, self, *args, **kwargs):
     """Make every transformer encoder layer start with ``can_use_fastpath = False``."""
-    import torch
-
-    major, minor = torch.__version__.split(".")[:2]
-    if (int(major), int(minor)) < (1, 13):
-        return
-    layer_class = transformer_layer.TransformerEncoderLayerBase
-    construct = layer_class.__init__
-
-    @functools.wraps(construct)
-    def construct_without_fast_path(self, *args, **kwargs):
-        construct(self, *args, **kwargs)
-        self.can_use_fastpath = False
-
-    layer_class.__init__ = construct_without_fast_path
+    construct(self, *args, **kwargs)
+    self.can_use_fastpath = False

@@ -6,24 +6,20 @@ says to fairseq's defaults, or complained that the data is not in the struct. Wi
 repair has fairseq's defaults come before all else, whatever the order of the list.
 """
 
-import functools
+from .replacements import around
 
 #: Where fairseq's defaults are stored, in hydra's own notation.
 GROUP, NAME = "fairseq_defaults", "all"
 
 
-def repair(initialize):
-    """Wrap ``fairseq.dataclass.initialize.hydra_init``, which ``fairseq-hydra-train`` calls with the file's name."""
-    store = initialize.hydra_init
-
-    @functools.wraps(store)
-    def store_first(cfg_name=None):
-        if cfg_name is None:  # fairseq itself, as it is imported
-            return store()
+@around("fairseq.dataclass.initialize", "hydra_init")
+def store_first(store, cfg_name=None):
+    """Store the defaults where they come first. ``fairseq-hydra-train`` gives the file's name; fairseq itself, none."""
+    if cfg_name is None:
+        store()
+    else:
         store(cfg_name)
-        return _move_to_the_front(cfg_name)
-
-    initialize.hydra_init = store_first
+        _move_to_the_front(cfg_name)
 
 
 def _move_to_the_front(cfg_name):

@@ -7,9 +7,11 @@ Since then, ``argparse`` looks into the help of every option as soon as it is ad
 import argparse
 
 from .module_view import ModuleView
+from .replacements import after_import
 
 
-def repair(hydra_utils):
+@after_import("hydra._internal.utils")
+def leave_help_alone(hydra_utils):
     """Let hydra's parser leave help alone that is no text yet, if this Python looks into it."""
     if not hasattr(argparse.ArgumentParser, "_check_help"):
         return

@@ -8,12 +8,16 @@ checkpoint, which could run code this way even though PyTorch loads it safely.
 import ast
 import operator
 
+from . import NEEDED
+from .replacements import after_import
+
 _OPERATORS = {ast.Add: operator.add, ast.Mult: operator.mul}
 #: Items of the longest list that an option may write as a product.
 _LONGEST = 10_000
 
 
-def repair(module):
+@after_import(*NEEDED["literal_options"])
+def hide_eval(module):
     """Give the module a global ``eval`` that hides Python's own."""
     module.eval = evaluate
 

@@ -5,17 +5,11 @@ up the lengths that it reads from them, numbers of 32 bits. In numpy 2, their su
 positions become negative, and training stops with "offset must be non-negative and no greater than buffer length".
 """
 
-import functools
+from .replacements import around
 
 
-def repair(indexed_dataset):
-    """Let ``MMapIndexedDatasetBuilder`` add up Python's numbers, which have no limit."""
-    builder_class = indexed_dataset.MMapIndexedDatasetBuilder
-    finalize = builder_class.finalize
-
-    @functools.wraps(finalize)
-    def finalize_with_plain_sizes(self, index_file):
-        self._sizes = list(map(int, self._sizes))
-        finalize(self, index_file)
-
-    builder_class.finalize = finalize_with_plain_sizes
+@around("fairseq.data.indexed_dataset", "MMapIndexedDatasetBuilder.finalize")
+def finalize_with_plain_sizes(finalize, self, index_file):
+    """Add up Python's numbers, which have no limit."""
+    self._sizes = list(map(int, self._sizes))
+    finalize(self, index_file)

@@ -10,6 +10,8 @@ for speech uses.
 import logging
 import warnings
 
+from .replacements import after_import
+
 #: How warnings begin.
 ADVICE = (
     r"hydra\.experimental\.\w+\(\) is no longer experimental",
@@ -23,7 +25,8 @@ ADVICE = (
 )
 
 
-def repair(_initialize):
+@after_import("fairseq.dataclass.initialize")
+def ignore_advice(_initialize):
     """Ignore the warnings, unless the user has asked for warnings of all kinds with ``-W``, and drop the line."""
     for beginning in ADVICE:
         warnings.filterwarnings("ignore", beginning, append=True)

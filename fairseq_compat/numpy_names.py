@@ -9,13 +9,16 @@ import functools
 import inspect
 import types
 
+from . import NEEDED
 from .module_view import ModuleView
+from .replacements import after_import
 
 #: What each name used to mean.
 DROPPED = {"int": int, "float": float, "compat": types.SimpleNamespace(long=int)}
 
 
-def repair(module):
+@after_import(*NEEDED["numpy_names"])
+def add_names(module):
     """Let the module's ``np`` be a view of numpy that also has what numpy itself lacks."""
     missing = {name: value for name, value in DROPPED.items() if not hasattr(module.np, name)}
     percentile = getattr(module.np, "percentile", None)

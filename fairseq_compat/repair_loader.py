@@ -1,17 +1,10 @@
-"""Runs the repair of a module as part of its import."""
+"""Makes the repairs of a module as part of its import."""
 
 import importlib
 import os
 
-from . import REPAIRS
-
-#: What fairseq needs to run on current versions, and to run no code of a checkpoint. All other repairs change what it
-#: does, and are left out with FAIRSEQ_COMPAT=minimal in the environment: for whoever reproduces a number of fairseq's.
-NEEDED = {
-    *("dataclass_hashes", "numpy_names", "merged_data_sizes", "checkpoint_classes", "broadcast_checkpoints"),
-    *("encoder_fast_path", "optional_types", "lazy_help", "inherited_settings", "needless_advice"),
-    *("literal_options", "checkpoint_contents"),
-}
+from . import MODULES, NEEDED
+from .replacements import CHANGES
 
 
 def add_repair(spec):
@@ -22,11 +15,13 @@ def add_repair(spec):
 
 
 def repair(module):
-    """Run the repairs of a module that has been executed."""
+    """Make what its files declare for a module that has been executed."""
     minimal = os.environ.get("FAIRSEQ_COMPAT") == "minimal"
-    for name in REPAIRS[module.__name__]:
-        if name in NEEDED or not minimal:
-            importlib.import_module(f".{name}", __package__).repair(module)
+    for file in MODULES[module.__name__]:
+        if file in NEEDED or not minimal:
+            importlib.import_module(f".{file}", __package__)
+    for change in CHANGES.get(module.__name__, ()):
+        change(module)
 
 
 class RepairLoader:

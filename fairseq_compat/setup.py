@@ -48,7 +48,7 @@ setup(
         "torch>=2.6",
         "tqdm",
     ],
-    packages=["fairseq_compat"],
+    packages=["fairseq_compat", "fairseq_compat.repairs"],
     # A package_dir of the second form makes the editable install one line in a .pth file. With the first, setuptools
     # would write a finder whose imports cost every Python process some 10 ms.
     package_dir={"": ".."} if "editable_wheel" in sys.argv else {"fairseq_compat": "."},

@@ -96,7 +96,7 @@ def read_lines(path: str | PathLike[str]) -> Iterator[tuple[int, str]]:
     A line ends at a line feed (or ``\r\n``) alone: translations may contain other characters that Python takes for
     line ends. A byte order mark at the start is dropped: it is how some editors save UTF-8, and no part of the text.
     A carriage return or a NUL inside a line is a space, so that no tool that reads the text next finds another number
-    of lines. `fairseq_compat.text_lines` does the same for fairseq's own readers.
+    of lines. `fairseq_compat.repairs.text_lines` does the same for fairseq's own readers.
 
     Raises:
         FileError: if the file is missing or cut off, and at the first line that is not UTF-8.

@@ -106,7 +106,6 @@ ALLOWED = {
                 "recurrent_mt.text_form",
                 "user_dir.models",
                 "user_dir.tasks",
-                "fairseq_compat",
             ),
         },
         "segmented_translation": {

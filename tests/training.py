@@ -50,7 +50,7 @@ def configuration_of(arguments: Namespace) -> DictConfig:
     registries |= {group: registry["dataclass_registry"] for group, registry in REGISTRIES.items()}
     names = {group: getattr(arguments, "arch" if group == "model" else group, None) for group in registries}
     for group, name in names.items():
-        known = ARCH_MODEL_NAME_REGISTRY[name] if group == "model" else name
+        known = ARCH_MODEL_NAME_REGISTRY.get(name) if group == "model" else name
         if known in registries[group]:
             kinds[group] = registries[group][known]
     made = {group: OmegaConf.structured(kind.from_namespace(arguments)) for group, kind in kinds.items()}

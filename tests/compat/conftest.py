@@ -24,8 +24,8 @@ SUPPORTED = [(3, 11), (3, 12), (3, 13), (3, 14)]
 WIDTHS = {
     "lstm": "--encoder-embed-dim 32 --encoder-hidden-size 32 --decoder-embed-dim 32 --decoder-hidden-size 32"
     " --decoder-out-embed-dim 32",
-    "transformer": "--encoder-embed-dim 32 --encoder-ffn-embed-dim 64 --encoder-layers 2 --encoder-attention-heads 2"
-    " --decoder-embed-dim 32 --decoder-ffn-embed-dim 64 --decoder-layers 2 --decoder-attention-heads 2",
+    "transformer": "--encoder-embed-dim 32 --encoder-ffn-embed-dim 64 --encoder-layers 1 --encoder-attention-heads 2"
+    " --decoder-embed-dim 32 --decoder-ffn-embed-dim 64 --decoder-layers 1 --decoder-attention-heads 2",
 }
 TRAINING = (
     "--cpu --seed 1 --optimizer adam --lr 0.003 --clip-norm 1 --max-tokens 800 --num-workers 0"

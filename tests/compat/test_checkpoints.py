@@ -17,10 +17,6 @@ from fairseq import checkpoint_utils
 
 from fairseq_compat.checkpoint_arrays import NumberArray, NumberType
 
-pytestmark = pytest.mark.skipif(
-    tuple(map(int, torch.__version__.split(".")[:2])) < (2, 6), reason="this PyTorch loads any class"
-)
-
 
 class Payload:
     """Makes a folder when it is unpickled."""

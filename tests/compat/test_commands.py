@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from fairseq import options
 
 from .conftest import TRAINING, WIDTHS
 from .test_checkpoints import globals_in
@@ -48,6 +47,7 @@ def test_transformer_trains_in_bfloat16_resumes_and_translates(data: Path, tmp_p
         "fairseq-interactive",
         *(data / "binary", "--path", folder / "checkpoint_last.pt", "--cpu", "--buffer-size", 2, "--batch-size", 2),
         text=source,
+        warm=True,
     )
     assert typed.returncode == 0, typed.stdout
     assert re.findall(r"^S-\d+\t(.*)", typed.stdout, flags=re.MULTILINE) == source.splitlines()
@@ -62,16 +62,6 @@ def test_bfloat16_trains_and_resumes(tmp_path: Path, train, arch: str, precision
     log = train(arch, tmp_path / "checkpoints", precision, "--max-update", 30)
     assert "@ 20 updates" in log
     assert losses(log)[-1] < first[0]
-
-
-@pytest.mark.parametrize(
-    "option, expected",
-    [("--bf16", (True, False)), ("--memory-efficient-bf16", (True, False)), ("--tpu", (False, True))],
-)
-def test_only_tpu_asks_for_a_tpu(option: str, expected: tuple[bool, bool]):
-    parser = options.get_training_parser()
-    args = options.parse_args_and_arch(parser, ["data", "--arch", "lstm", option])
-    assert (args.bf16, args.tpu) == expected
 
 
 def test_hydra_train_shows_the_real_error(tmp_path: Path, run_in_environment):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+from argparse import Namespace
 from pathlib import Path
 
 import fairseq
@@ -15,7 +16,7 @@ from fairseq import checkpoint_utils
 
 import fairseq_compat
 from fairseq_compat.literal_options import evaluate
-from tests.models.building import SIZES, build, dictionary
+from tests.models.building import build_adaptive, dictionary
 
 FAIRSEQ = Path(fairseq.__file__).parent
 EXPRESSIONS = {
@@ -56,7 +57,7 @@ def test_no_module_of_fairseq_that_loads_with_it_evaluates_otherwise():
         calls = (node.func for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
         if any(isinstance(function, ast.Name) and function.id in ("eval", "exec") for function in calls):
             found.add(".".join(("fairseq", *path.relative_to(FAIRSEQ).with_suffix("").parts)))
-    assert found == {"fairseq.utils", *(f"fairseq.{name}" for name in fairseq_compat.EVALUATING)}
+    assert found == set(fairseq_compat.NEEDED["literal_options"])
     for name in ("fairseq.utils", "fairseq.optim.adam", "fairseq.models.fconv"):
         assert importlib.import_module(name).eval is evaluate
 
@@ -66,12 +67,10 @@ def test_a_checkpoint_whose_options_are_a_program_is_refused_and_not_run(tmp_pat
     program = f"[__import__('os').mkdir({str(made)!r})]"
     for side in ("src", "tgt"):
         dictionary(11, "s").save(str(tmp_path / f"dict.{side}.txt"))
-    options = {
-        "model": {"_name": "gru_encoder", **SIZES, "adaptive_softmax_cutoff": program},
-        "task": {"_name": "translation", "data": str(tmp_path), "source_lang": "src", "target_lang": "tgt"},
-    }
+    task = {"task": "translation", "data": str(tmp_path), "source_lang": "src", "target_lang": "tgt"}
+    options = Namespace(arch="lstm", criterion="adaptive_loss", adaptive_softmax_cutoff=program, **task)
     history = [{"optimizer_name": "FairseqAdam", "lr_scheduler_state": {}, "num_updates": 1}]
-    state = {"args": None, "cfg": options, "model": build("gru_encoder").state_dict(), "extra_state": {"epoch": 1}}
+    state = {"args": options, "model": build_adaptive().state_dict(), "extra_state": {"epoch": 1}}
     torch.save({**state, "optimizer_history": history}, tmp_path / "checkpoint.pt")
     with pytest.raises(ValueError, match="an option must consist of numbers"):
         checkpoint_utils.load_model_ensemble_and_task([str(tmp_path / "checkpoint.pt")])

@@ -8,7 +8,7 @@ import torch
 from fairseq.data import Dictionary, LanguagePairDataset, ListDataset, TokenBlockDataset, data_utils
 from fairseq.modules.dynamic_crf_layer import DynamicCRF
 
-from fairseq_compat import REPAIRS, numpy_names
+from fairseq_compat import NEEDED, numpy_names
 
 SENTENCES = [torch.tensor([4, 5, 2]), torch.tensor([6, 2]), torch.tensor([7, 8, 9, 2])]
 SIZES = [len(sentence) for sentence in SENTENCES]
@@ -55,7 +55,7 @@ def test_percentiles_are_numpys_own(interpolation):
     assert data_utils.np.percentile(sizes, 40, method=interpolation) == expected
 
 
-@pytest.mark.parametrize("name", [name for name, repairs in REPAIRS.items() if "numpy_names" in repairs])
+@pytest.mark.parametrize("name", NEEDED["numpy_names"])
 def test_only_fairseqs_view_of_numpy_has_the_names(name):
     module = importlib.import_module(name)
     assert module.np.int is int and module.np.float is float and module.np.compat.long is int
@@ -72,5 +72,5 @@ def test_names_that_numpy_has_are_left_alone():
     class Module:
         np = Old
 
-    numpy_names.repair(Module)
+    numpy_names.add_names(Module)
     assert Module.np is Old

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from typing import Any
 
 import torch
@@ -58,6 +59,12 @@ def build(architecture: str, for_task: TranslationTask | None = None, **options:
         setattr(config, name, value)
     torch.manual_seed(11)
     return MODELS[architecture].build_model(config, for_task or task())
+
+
+def build_adaptive(**options: Any) -> models.BaseFairseqModel:
+    """fairseq's lstm with an adaptive softmax, which no model here has."""
+    given = {"criterion": "adaptive_loss", "adaptive_softmax_cutoff": "5,9", "dropout": 0.0, **options}
+    return models.MODEL_REGISTRY["lstm"].build_model(Namespace(**given), task())
 
 
 def sizes_for(architecture: str, options: dict[str, Any]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def kept(architecture):
     return {
         name
         for name, field in fields.items()
-        if field.metadata.get("keeps_function") and not field.metadata.get("removed")
+        if field.metadata.get("decides", "function") != "function" and not field.metadata.get("removed")
     }
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import torch
+from fairseq.models import MODEL_DATACLASS_REGISTRY
 from omegaconf import OmegaConf
 from torch import Tensor
 
-from fairseq_compat.changed_models import changed_options, model_options
-
+from ..models.config import EncoderDecoderConfig
 from .checkpoint import change_parameters, read_checkpoint, write_model
 
 #: The least cosine of the parameters of two models of one training. Two trainings from other random numbers stayed
@@ -41,8 +42,13 @@ def average_checkpoints(paths: Sequence[Path], out: Path, *, ema: bool = False) 
     for path in paths:
         state = read_checkpoint(path)
         if first is None:
-            first, pair = model_options(state), language_pair(state)
-        changes = changed_options(first, model_options(state))
+            first, pair = function_options(state), language_pair(state)
+        options = function_options(state)
+        changes = [
+            f"--{name.replace('_', '-')} {old} → {options[name]}"
+            for name, old in first.items()
+            if name in options and options[name] != old
+        ]
         # With one dictionary for both languages, their shapes are the same.
         if pair and (own := language_pair(state)) and own != pair:
             changes = [f"{pair} → {own}", *changes]
@@ -85,6 +91,21 @@ def cosine(sums: Mapping[str, Tensor], parameters: Mapping[str, Tensor]) -> floa
             first, second = (each.double() - each.double().mean() for each in (sums[name], value))
             products += torch.stack([(first * second).sum(), first.square().sum(), second.square().sum()])
     return float(products[0] / products[1:].prod().sqrt())
+
+
+def function_options(state: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a checkpoint's model that decide what it computes, by name; empty for a model of fairseq's own."""
+    model: Any = state.get("args") or (state.get("cfg") or {}).get("model") or {}
+    model = vars(model) if isinstance(model, Namespace) else model
+    architecture = model.get("_name", model.get("arch"))
+    kind = MODEL_DATACLASS_REGISTRY.get(architecture)
+    if kind is None or not issubclass(kind, EncoderDecoderConfig):
+        return {}
+    decisive = [known for known in fields(kind) if known.metadata.get("decides") == "function"]
+    values = {known.name: model.get(known.name, known.default) for known in decisive}
+    # By their present names.
+    former = {known.name: known.metadata.get("former_names", {}) for known in decisive}
+    return {"arch": architecture, **{name: former[name].get(value, value) for name, value in values.items()}}
 
 
 def language_pair(state: Mapping[str, Any]) -> str:

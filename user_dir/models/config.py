@@ -26,20 +26,21 @@ INITIALIZATION_CHOICES = ChoiceEnum(["default", "published"])
 
 
 def option(
-    default: Any, text: str, *, keeps_function: bool = False, former_names: Mapping[str, str] | None = None
+    default: Any, text: str, *, decides: str | None = "function", former_names: Mapping[str, str] | None = None
 ) -> Any:
     """A dataclass field with its help text, which names the source; a meaningful default is added to the text.
 
     Args:
         default: its value where none is given, also for checkpoints that are older than the option.
         text: the help.
-        keeps_function: whether a trained model computes the same with any value, as with dropout, starting values, and
-            kernels. All other options are compared when a training continues from a checkpoint and when checkpoints
-            are averaged, and a difference is refused (``fairseq_compat/changed_models.py``).
+        decides: "function", what a model computes; "training", what a training makes of it, as with dropout, starting
+            values, and the precision of products; or None, neither, as with kernels. A difference in the first is
+            refused when a training continues from a checkpoint and when checkpoints are averaged, one in the second
+            when a training that has ended is called again (``fairseq_compat/repairs/comparisons.py``).
         former_names: of values, and what each is called now.
     """
     shown = "" if default is None or default is False else f" (default: {default})"
-    marks = {"keeps_function": keeps_function, "former_names": former_names or {}}
+    marks = {"decides": decides, "former_names": former_names or {}}
     return field(default=default, metadata={"help": text + shown, **marks})
 
 
@@ -47,43 +48,43 @@ def option(
 class EncoderDecoderConfig(RemovedOptions):
     """Options of every model here, with the names that fairseq's ``lstm`` uses where it has them."""
 
-    dropout: float = option(0.1, "dropout probability, as in fairseq's lstm", keeps_function=True)
+    dropout: float = option(0.1, "dropout probability, as in fairseq's lstm", decides="training")
     encoder_dropout_in: Optional[float] = option(
-        None, "dropout of source embeddings, as in fairseq's lstm (default: --dropout)", keeps_function=True
+        None, "dropout of source embeddings, as in fairseq's lstm (default: --dropout)", decides="training"
     )
     encoder_dropout_out: Optional[float] = option(
-        None, "dropout of annotations and summary, as in fairseq's lstm (default: --dropout)", keeps_function=True
+        None, "dropout of annotations and summary, as in fairseq's lstm (default: --dropout)", decides="training"
     )
     decoder_dropout_in: Optional[float] = option(
-        None, "dropout of target embeddings, as in fairseq's lstm (default: --dropout)", keeps_function=True
+        None, "dropout of target embeddings, as in fairseq's lstm (default: --dropout)", decides="training"
     )
     decoder_dropout_out: Optional[float] = option(
         None,
         "dropout of the readout and between layers, as in fairseq's lstm (default: --dropout)",
-        keeps_function=True,
+        decides="training",
     )
     recurrent_dropout: float = option(
         0.0,
         "probability of dropping a number of the GRUs' recurrent matrices, in the decoder and in gru_encoder, for all "
         "steps of a batch at once (Merity et al. 2018, section 3); in a search with --retain-dropout, the decoder "
         "drops other numbers at each step",
-        keeps_function=True,
+        decides="training",
     )
     word_dropout: float = option(
         0.0,
         "probability of dropping the whole embedding of a word, on both sides (Gal and Ghahramani 2016; Sennrich and "
         "Zhang 2019, section 3.1)",
-        keeps_function=True,
+        decides="training",
     )
 
     encoder_embed_dim: int = option(512, "source embedding dimension (Bahdanau et al. 2015, A.2.3: 620)")
     encoder_embed_path: Optional[str] = option(
-        None, "file of pretrained source embeddings, as in fairseq's lstm", keeps_function=True
+        None, "file of pretrained source embeddings, as in fairseq's lstm", decides=None
     )
     encoder_freeze_embed: bool = option(
         False,
         "do not train the source embeddings, as in fairseq's lstm; refused where the output layer shares them",
-        keeps_function=True,
+        decides="training",
     )
     encoder_hidden_size: int = option(
         512,
@@ -92,12 +93,12 @@ class EncoderDecoderConfig(RemovedOptions):
 
     decoder_embed_dim: int = option(512, "target embedding dimension (Bahdanau et al. 2015, A.2.3: 620)")
     decoder_embed_path: Optional[str] = option(
-        None, "file of pretrained target embeddings, as in fairseq's lstm", keeps_function=True
+        None, "file of pretrained target embeddings, as in fairseq's lstm", decides=None
     )
     decoder_freeze_embed: bool = option(
         False,
         "do not train the target embeddings, as in fairseq's lstm; refused where the output layer shares them",
-        keeps_function=True,
+        decides="training",
     )
     decoder_hidden_size: int = option(512, "units of the decoder (Bahdanau et al. 2015, A.2.3: 1000)")
     decoder_layers: int = option(1, "number of decoder layers, as in fairseq's lstm (Bahdanau et al. 2015: 1)")
@@ -176,13 +177,13 @@ class EncoderDecoderConfig(RemovedOptions):
         "default",
         "'published': orthogonal recurrent matrices, N(0, 0.01²) elsewhere, N(0, 0.001²) in the alignment model "
         "(Bahdanau et al. 2015, B.1)",
-        keeps_function=True,
+        decides="training",
     )
     encoder_spectral_radius: float = option(
         1.0,
         "scale of the encoder's recurrent matrices (GRUs, grConv) in --initialization published, as in the authors' "
         "released code",
-        keeps_function=True,
+        decides="training",
     )
 
     share_decoder_input_output_embed: bool = option(
@@ -196,5 +197,5 @@ class EncoderDecoderConfig(RemovedOptions):
         "none",
         "'bfloat16': matrix products in that dtype, in training and search; weights, states, sums, and softmax keep "
         "their own (torch.autocast; Micikevicius et al. 2018); 'none': up to fairseq, whose --amp does it on a GPU",
-        keeps_function=True,
+        decides="training",
     )

@@ -18,9 +18,9 @@ LAST_COMMIT = "8996ab1"
 """The last commit that has all of them."""
 
 
-def removed(off: Any, *, keeps_function: bool = False) -> Any:
+def removed(off: Any, *, decides: str | None = "function") -> Any:
     """A field that ``--help`` does not show, with the value that older checkpoints have where the option was off."""
-    return field(default=off, metadata={"help": argparse.SUPPRESS, "removed": True, "keeps_function": keeps_function})
+    return field(default=off, metadata={"help": argparse.SUPPRESS, "removed": True, "decides": decides})
 
 
 @dataclass
@@ -31,7 +31,7 @@ class RemovedOptions(FairseqDataclass):
     decoder_attention_heads: int = removed(1)
     decoder_cell_layer_norm: bool = removed(False)
     encoder_cell_layer_norm: bool = removed(False)
-    decoder_spectral_radius: float = removed(1.0, keeps_function=True)
+    decoder_spectral_radius: float = removed(1.0, decides="training")
     grnn_annotations: str = removed("leaves")
     sepconv_groups: str = removed("1")
     sepconv_ordinary: bool = removed(False)
@@ -46,9 +46,9 @@ class RemovedOptions(FairseqDataclass):
     grconv_unit_gates: bool = removed(False)
     grconv_dilated_annotations: str = removed("sum")
     # As many as --grconv-dilated-weights, always.
-    grconv_dilated_biases: Optional[int] = removed(None, keeps_function=True)
+    grconv_dilated_biases: Optional[int] = removed(None, decides=None)
     # Whatever it was, the model is the same.
-    kernel_backend: str = removed("auto", keeps_function=True)
+    kernel_backend: str = removed("auto", decides=None)
 
 
 def check_removed(config: RemovedOptions) -> None:
@@ -69,5 +69,5 @@ def check_removed(config: RemovedOptions) -> None:
             without = f"; a trained model is loaded with --model-overrides \"{{'{known.name}': {off!r}}}\""
             raise ValueError(
                 f"{option} is not in this version any more (docs/measurements/removed.md); {LAST_COMMIT} still has it"
-                + (without if known.metadata["keeps_function"] else "")
+                + (without if known.metadata["decides"] != "function" else "")
             )

@@ -162,12 +162,16 @@ class PublishedTranslationConfig(TranslationConfig):
 
     sort_k_batches: int = field(
         default=0,
-        metadata={"help": "sort this many batches' worth of pairs at a time (Bahdanau et al. 2015, B.2: 20)"},
+        metadata={
+            "help": "sort this many batches' worth of pairs at a time (Bahdanau et al. 2015, B.2: 20)",
+            "decides": "batches",
+        },
     )
     max_train_words: int = field(
         default=0,
         metadata={
-            "help": "train on pairs of at most this many words per side (Bahdanau et al. 2015: 30 or 50); 0: all"
+            "help": "train on pairs of at most this many words per side (Bahdanau et al. 2015: 30 or 50); 0: all",
+            "decides": "batches",
         },
     )
     shrinking_beam: bool = field(

@@ -1,0 +1,290 @@
+"""Repairs of ``fairseq.checkpoint_utils``: checkpoints are written whole, and read for what they are."""
+
+import contextlib
+import os
+import pickle
+import re
+import zipfile
+
+from fairseq.checkpoint_utils import PathManager, logger
+
+from ..replacements import around
+from .comparisons import OtherWordsError, batch_differences, training_differences
+from .training_state import last_checkpoint, reached_limit
+
+#: How many times as many numbers as a checkpoint has may be allocated on the way to its model: some parameters are
+#: replaced while it is built, as those that it shares are.
+MOST_BUILT = 4
+#: Options of checkpoints that say how a training begins, and what they are where it goes on.
+GOING_ON = {
+    "restore_file": "checkpoint_last.pt",
+    "reset_optimizer": False,
+    "reset_lr_scheduler": False,
+    "reset_meters": False,
+    "reset_dataloader": False,
+}
+#: What looks at each checkpoint that is read.
+LOOKING: list = []
+
+
+@contextlib.contextmanager
+def looking_at_each(look):
+    """While it lasts, `look` gets the name and the contents of each checkpoint that fairseq has read."""
+    LOOKING.append(look)
+    try:
+        yield
+    finally:
+        LOOKING.remove(look)
+
+
+@around("fairseq.checkpoint_utils", "PathManager.copy")
+def copy_aside(copy, src_path, dst_path, overwrite=False):
+    """Copy aside and rename.
+
+    fairseq 0.12.2 copies over ``checkpoint_best.pt`` and ``checkpoint_last.pt`` in place: a kill or a full disk at that
+    moment leaves a last checkpoint that cannot be read, and training cannot continue.
+    """
+    if not overwrite or not PathManager.supports_rename(dst_path):
+        return copy(src_path, dst_path, overwrite=overwrite)
+    with _written_aside(dst_path) as aside:
+        copied = copy(src_path, aside, overwrite=True)
+        os.replace(aside, dst_path)
+    return copied
+
+
+@around("fairseq.checkpoint_utils", "torch_persistent_save")
+def save_aside(save, obj, filename, async_write=False):
+    """Remove what failed, and name the file in the log."""
+    with _written_aside(filename):
+        save(obj, filename, async_write=async_write)
+
+
+@around("fairseq.checkpoint_utils", "_torch_persistent_save")
+def write_once(write, obj, f):
+    """Write once: a second attempt appends to what the first one left, which produces a file that no reader opens."""
+    import torch
+
+    return write(obj, f) if isinstance(f, str) else torch.save(obj, f)
+
+
+@contextlib.contextmanager
+def _written_aside(path):
+    """Yield fairseq's name for the file next to `path`; if the body fails, remove it to free its space."""
+    aside = path + ".tmp"
+    try:
+        yield aside
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            os.remove(aside)
+        if isinstance(error, Exception):
+            message = (
+                "%s was not written: %s. Earlier checkpoints are unchanged: "
+                "rerun the same command to resume from checkpoint_last.pt once there is room"
+            )
+            logger.error(message, path, error)
+        raise
+
+
+@around("fairseq.checkpoint_utils", "load_checkpoint_to_cpu")
+def load_checkpoint_to_cpu(load, path, *args, **kwargs):
+    """Name the file that cannot be loaded, and show it to what looks at each.
+
+    For a file that is no checkpoint, PyTorch advises to turn the protection against code in it off.
+    """
+    try:
+        state = load(path, *args, **kwargs)
+    except Exception as error:
+        reason = _what_it_is_not(path, error)
+        shown = reason or str(error).partition("\n")[0] or type(error).__name__
+        logger.error("%s cannot be loaded: %s", path, shown)
+        if reason:
+            raise pickle.UnpicklingError(reason) from None
+        raise
+    for look in list(LOOKING):
+        look(path, state)
+    return state
+
+
+def _what_it_is_not(path, error):
+    """Why a file is no checkpoint; None if it might be one, and something else is wrong."""
+    unsafe = re.search(r"\bGLOBAL (\S+)", str(error))
+    if unsafe:
+        return f"it holds {unsafe[1]}, and nothing that could run code is read from a checkpoint"
+    damaged = isinstance(error, EOFError) or "weights_only" in str(error)
+    if damaged or (os.path.isfile(path) and not _may_be_saved_by_torch(path)):
+        return "it is no checkpoint, or damaged"
+    return None
+
+
+def _may_be_saved_by_torch(path):
+    """Whether a file is an archive, or begins as a pickle does, which is what PyTorch wrote before version 1.6."""
+    with open(path, "rb") as file:
+        return file.read(1) == b"\x80" or zipfile.is_zipfile(file)
+
+
+@around("fairseq.checkpoint_utils", "load_model_ensemble_and_task")
+def load_model_ensemble_and_task(load, filenames, *args, **kwargs):
+    """Refuse to build another model than a checkpoint has the parameters of, and name the files of other words.
+
+    fairseq 0.12.2 builds what the options in a checkpoint say, and only then looks at its parameters: for a billion
+    layers, it builds until there is no memory left. Whole numbers it takes for parameters, too.
+    """
+    from torch.nn.modules.module import register_module_parameter_registration_hook
+
+    sizes = _Sizes()
+    counting = register_module_parameter_registration_hook(sizes.add_built)
+    try:
+        with looking_at_each(sizes.add_stored):
+            models, *rest = load(filenames, *args, **kwargs)
+    except OtherWordsError as error:
+        raise ValueError(f"{', '.join(filenames)}: not what the model was trained with: {error}") from None
+    finally:
+        counting.remove()
+    for model in models:
+        for name, _ in model.named_parameters():
+            if name in sizes.whole:
+                raise pickle.UnpicklingError(f"its parameter {name} has whole numbers: no trained model has")
+    return models, *rest
+
+
+class _Sizes:
+    """What has been read from checkpoints, and built so far. An empty parameter counts, too."""
+
+    def __init__(self):
+        self.stored = self.built = 0
+        self.whole = set()
+
+    def add_stored(self, _path, state):
+        self.stored += sum(1 + value.numel() for value in state["model"].values())
+        self.whole |= {name for name, value in state["model"].items() if not value.is_floating_point()}
+
+    def add_built(self, _module, _name, parameter):
+        self.built += 1 + parameter.numel()
+        if self.built > MOST_BUILT * self.stored > 0:
+            raise pickle.UnpicklingError(
+                f"its options make a model of more than {self.built} numbers, and it has {self.stored}"
+            )
+
+
+@around("fairseq.checkpoint_utils", "load_checkpoint")
+def load_checkpoint(load, cfg, trainer, **kwargs):
+    """Let a training that is called again, as clusters do, keep what it has trained, and say what has changed.
+
+    With ``--restore-file``, fairseq 0.12.2 begins from that file each time, and with ``--no-last-checkpoints`` from
+    nothing: what it had trained is overwritten, ``checkpoint_best.pt`` by a worse model. After ``--max-epoch``, it ends
+    with status 0, as if it had trained, whatever seed, rate, or data it is called with.
+    """
+    _refuse_to_overwrite(cfg, trainer)
+    with _restoring_once(cfg, trainer):
+        extra_state, epoch_itr = _load_and_compare_batches(load, cfg, trainer, **kwargs)
+        if trainer.get_num_updates():
+            epoch, limit = epoch_itr.next_epoch_idx - 1, trainer.cfg.optimization.max_epoch
+            epochs = f"epoch: {epoch} >= max_epoch: {limit}" if limit and epoch >= limit else ""
+            if epochs or reached_limit(trainer.cfg, trainer):
+                _refuse_other_training(cfg, trainer)
+            if epochs:
+                logger.info("nothing is left to train: %s", epochs)
+    return extra_state, epoch_itr
+
+
+def _refuse_to_overwrite(options, trainer):
+    """Raises ValueError if a training would begin anew where one without a last checkpoint has left its best model."""
+    last = last_checkpoint(options, trainer.checkpoint_suffix)
+    best = os.path.join(options.save_dir, f"checkpoint_best{trainer.checkpoint_suffix}.pt")
+    # A checkpoint that is restored without these resets tells fairseq how good the best model was.
+    goes_on = options.restore_file != GOING_ON["restore_file"] and not (options.reset_optimizer or options.reset_meters)
+    keeps_none = options.no_last_checkpoints and not options.no_save and not os.path.exists(last)
+    if keeps_none and not goes_on and os.path.exists(best):
+        raise ValueError(
+            f"{best} is of a training that cannot go on, since --no-last-checkpoints keeps no last checkpoint, and a "
+            f"new one would overwrite it: choose another --save-dir, or go on with --restore-file {best}"
+        )
+
+
+@contextlib.contextmanager
+def _restoring_once(options, trainer):
+    """Within, a training that has begun with --restore-file goes on from its last checkpoint, and resets nothing."""
+    given = {name: getattr(options, name) for name in GOING_ON}
+    last = last_checkpoint(options, trainer.checkpoint_suffix)
+    if _has_begun_with(given["restore_file"], last):
+        logger.info(
+            "this training has begun with --restore-file %s and goes on from %s; another --save-dir begins it anew",
+            *(given["restore_file"], last),
+        )
+        options.update(GOING_ON)
+    try:
+        yield
+    finally:
+        # Checkpoints say what a training was called with: the next call looks at them.
+        options.update(given)
+
+
+def _has_begun_with(file, last):
+    """Whether a training's last checkpoint says that it was called with this --restore-file."""
+    from fairseq import checkpoint_utils
+
+    if file == GOING_ON["restore_file"] or not os.path.isfile(last):
+        return False
+    config = checkpoint_utils.load_checkpoint_to_cpu(last).get("cfg")
+    return config is not None and config.checkpoint.restore_file == file
+
+
+def _load_and_compare_batches(load, cfg, trainer, **kwargs):
+    """Say why training cannot go on in the middle of an epoch, or goes on with other batches.
+
+    A checkpoint says how many batches of its epoch have been seen. If the epoch is divided otherwise when fairseq
+    0.12.2 continues, it skips as many of the new batches: pairs come twice, others not at all. It says nothing about
+    that unless there are fewer batches than it skips: "please report this to the fairseq developers".
+    """
+    read: dict = {}
+
+    def remember(path, state):
+        cfg, sentences = _trained_with(state)
+        read.update(path=path, cfg=cfg, sentences=sentences)
+
+    def differences():
+        # Of several processes, one has read it.
+        return batch_differences(read["cfg"], read["sentences"], trainer) if read.get("cfg") else []
+
+    with looking_at_each(remember):
+        try:
+            extra_state, epoch_itr = load(cfg, trainer, **kwargs)
+        except RuntimeError as error:
+            if "dataloader mismatch" not in str(error):
+                raise
+            reasons = "; ".join(differences()) or "the data or an option has changed"
+            raise RuntimeError(
+                f"{read.get('path', cfg.restore_file)} was saved in the middle of an epoch that has fewer batches "
+                f"now: {reasons}. Continue with what it was saved with, or with --reset-dataloader, which begins with "
+                "epoch 1"
+            ) from None
+    if epoch_itr.iterations_in_epoch > 0 and (reasons := differences()):
+        logger.warning(
+            "%s was saved in the middle of an epoch with other batches: %s. In this epoch, some pairs come twice "
+            "and others not at all; --reset-dataloader begins with epoch 1",
+            *(read["path"], "; ".join(reasons)),
+        )
+    return extra_state, epoch_itr
+
+
+def _trained_with(state):
+    """The configuration that a checkpoint was trained with, and of how many sentences; None where it does not say."""
+    return state.get("cfg"), (state.get("extra_state") or {}).get("train_iterator", {}).get("sentences")
+
+
+def _refuse_other_training(options, trainer):
+    """Raises ValueError if a finished training is taken for one with other options or data."""
+    from fairseq import checkpoint_utils
+
+    path = options.restore_file
+    if path == GOING_ON["restore_file"]:
+        path = last_checkpoint(options, trainer.checkpoint_suffix)
+    cfg, sentences = _trained_with(checkpoint_utils.load_checkpoint_to_cpu(path))
+    # Each epoch may have a shard of the data, with as many sentences as it has.
+    if trainer.task.has_sharded_data("train"):
+        sentences = None
+    if changes := training_differences(cfg, sentences, trainer):
+        raise ValueError(
+            f"{path} is of a training that has ended, and this is another one: {'; '.join(changes)}. Choose another "
+            "--save-dir for it"
+        )

@@ -1,0 +1,134 @@
+"""Repairs of fairseq's optimizers, of a schedule, and of moving averages: what a resumed training goes on with."""
+
+from ..replacements import around
+
+#: Under which name the state of an optimizer has its float32 weights, in the order of the parameters.
+MASTERS = "master_weights"
+#: What fairseq leaves out of the state of ``reduce_lr_on_plateau``, as attributes of PyTorch's schedule.
+COUNTS = ("num_bad_epochs", "cooldown_counter")
+
+
+@around("fairseq.optim.fp16_optimizer", "_FP16OptimizerMixin.build_fp32_params")
+def build_fp32_params(build, cls, args, params, flatten=True):
+    """Say in one sentence that ``--fp16`` needs a GPU, and what does not.
+
+    fairseq 0.12.2 asks PyTorch for the current GPU while it builds the optimizer: "Torch not compiled with CUDA
+    enabled".
+    """
+    import torch
+
+    if flatten and not torch.cuda.is_available():
+        raise ValueError(
+            "--fp16 needs a GPU, and PyTorch finds none: leave it out, or train in bfloat16, with --bf16; --amp runs "
+            "without a GPU, but in float32"
+        )
+    return build(cls, args, params, flatten=flatten)
+
+
+@around("fairseq.optim.fp16_optimizer", "_FP16OptimizerMixin.state_dict")
+def state_with_masters(get_state, self):
+    """Save the float32 weights that ``--bf16`` and ``--fp16`` update.
+
+    fairseq 0.12.2 saves the narrow ones alone: a training that is resumed forgets all that they round off, which is
+    most of what small updates have added up.
+    """
+    return {**get_state(self), MASTERS: [master.detach() for master in _masters(self)]}
+
+
+@around("fairseq.optim.fp16_optimizer", "_FP16OptimizerMixin.load_state_dict")
+def load_with_masters(load, self, state, optimizer_overrides=None):
+    """Go on with the float32 weights of a checkpoint, where they are those of its model."""
+    saved = state.get(MASTERS, [])
+    load(self, {name: value for name, value in state.items() if name != MASTERS}, optimizer_overrides)
+    masters = _masters(self)
+    if len(saved) != len(masters):
+        return
+    for master, value in zip(masters, saved, strict=True):
+        value = value.to(master.device)
+        narrow = value.to(self.fp16_params[0].dtype).to(master.dtype)
+        # They only complete what the model says: where someone has changed it since, they are of another one.
+        if narrow.shape == master.shape and narrow.equal(master.detach()):
+            master.data.copy_(value)
+
+
+def _masters(optimizer):
+    """The copy in float32: one for each parameter, or one for each device in which all of them follow each other."""
+    masters = optimizer.fp32_params
+    return list(masters.values()) if isinstance(masters, dict) else list(masters)
+
+
+@around("fairseq.optim.lr_scheduler.reduce_lr_on_plateau", "ReduceLROnPlateauLRSchedule.state_dict")
+def state_with_counts(get_state, self):
+    """Save how many validations were no better.
+
+    fairseq 0.12.2 saves the best value, not how many were worse since: each interruption begins the count of
+    ``--lr-patience`` anew.
+    """
+    counts = {name: getattr(self.lr_scheduler, name) for name in COUNTS}
+    return {**get_state(self), **counts, "lr": self.optimizer.get_lr()}
+
+
+@around("fairseq.optim.lr_scheduler.reduce_lr_on_plateau", "ReduceLROnPlateauLRSchedule.load_state_dict")
+def load_with_counts(load, self, state):
+    """Go on counting."""
+    load(self, state)
+    for name in COUNTS:
+        setattr(self.lr_scheduler, name, state.get(name, 0))
+    # An optimizer's state brings it as well, but not every checkpoint has one.
+    self.optimizer.set_lr(state.get("lr", self.optimizer.get_lr()))
+    self.has_state_of_a_checkpoint = True
+
+
+@around("fairseq.models.ema.ema", "EMA.__init__")
+def start_in_float32(start, self, model, config, *args, **kwargs):
+    """Keep averages of 32 bits.
+
+    Those of a model in 16 bits have 16 bits, too, in fairseq 0.12.2, unless ``--ema-fp32`` is given: what an update
+    adds to them is mostly less than they can hold, so they stand still, next to the random numbers of the start.
+    """
+    # The trainer has the same options, and saves the averages in 32 bits if they say so.
+    config.ema_fp32 |= any(value.is_floating_point() and value.itemsize < 4 for value in model.parameters())
+    start(self, model, config, *args, **kwargs)
+
+
+@around("fairseq.models.ema.ema", "EMA.step")
+def step_after_the_same_updates(step, self, new_model, updates=None):
+    """Average after the same updates, whether a training was interrupted or not.
+
+    fairseq 0.12.2 counts those of ``--ema-update-freq`` in the process, not from the updates of the training.
+    """
+    if updates is not None and self.config.ema_update_freq > 1:
+        self.update_freq_counter = (updates - 1) % self.config.ema_update_freq
+    return step(self, new_model, updates)
+
+
+@around("fairseq.models.ema.ema", "EMA._step_internal")
+def average_once(step, self, new_model, updates=None):
+    """Average each parameter once.
+
+    In fairseq 0.12.2, a matrix that two parts of a model share, as embeddings and output do with
+    ``--share-decoder-input-output-embed``, is averaged under each of its names, and forgets twice as fast as others.
+    """
+    averages = self.fp32_params if self.config.ema_fp32 else self.model.state_dict()
+    return step(self, _FirstNames(new_model, averages), updates)
+
+
+class _FirstNames:
+    """A model whose state has one name for each average."""
+
+    def __init__(self, model, averages):
+        self._model = model
+        seen = set()
+        self._others = set()
+        for name, average in averages.items():
+            # What a module keeps besides tensors; fairseq leaves it as it is.
+            if isinstance(average, dict):
+                continue
+            place = average.data_ptr(), average.shape
+            if average.numel() and place in seen:
+                self._others.add(name)
+            seen.add(place)
+
+    def state_dict(self):
+        """Return what the average's step reads of a model."""
+        return {name: value for name, value in self._model.state_dict().items() if name not in self._others}

@@ -1,0 +1,33 @@
+"""Repairs of ``fairseq.options``: what is made of a command line."""
+
+import sys
+
+from ..replacements import around
+from .checked_options import problem
+
+
+@around("fairseq.options", "parse_args_and_arch")
+def parse_args_and_arch(parse, parser, input_args=None, *args, **kwargs):
+    """Refuse values that mean nothing, and ask for a TPU only if the user does.
+
+    fairseq 0.12.2 takes ``--bf16`` and ``--memory-efficient-bf16`` as a request to train on a TPU, and stops without
+    ``torch_xla``: "'NoneType' object has no attribute 'xla_device'". Its trainer and its optimizers need no TPU for
+    bfloat16, as ``fairseq-hydra-train common.bf16=true`` shows.
+    """
+    parsed = parse(parser, input_args, *args, **kwargs)
+    namespace = parsed[0] if isinstance(parsed, tuple) else parsed
+    if getattr(namespace, "tpu", False) and not parser.get_default("tpu"):
+        namespace.tpu = "--tpu" in (sys.argv[1:] if input_args is None else input_args)
+    # A command has some of the options; with suppress_defaults, only what was given is there.
+    if message := problem(vars(namespace)):
+        parser.error(message)
+    return parsed
+
+
+@around("fairseq.options", "get_validation_parser")
+def get_validation_parser(get_parser, default_task=None):
+    """Have a default for ``--task``, as the other commands do: without, fairseq-validate ends in ``KeyError: None``.
+
+    The task that is validated is the checkpoint's in any case; the option only says which other options there are.
+    """
+    return get_parser(default_task or "translation")

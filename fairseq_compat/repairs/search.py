@@ -1,0 +1,74 @@
+"""Repairs of fairseq's searches: those besides plain beam search, and ``--no-repeat-ngram-size``."""
+
+import math
+
+from ..replacements import around, in_place_of
+
+
+@around("fairseq.search", "DiverseBeamSearch.step")
+def step_without_penalty(choose, self, step, lprobs, scores, prev_output_tokens=None, original_batch_idxs=None):
+    """Keep the penalty of ``--diverse-beam-groups`` out of scores, to which fairseq 0.12.2 adds it.
+
+    It is of one step (Vijayakumar et al. 2018, equation 4): it decides there, and stays there.
+    """
+    _, words, beams = choose(self, step, lprobs, scores, prev_output_tokens, original_batch_idxs)
+    if step > 0:
+        lprobs = lprobs + scores[:, :, step - 1].unsqueeze(2)
+    return lprobs.flatten(1).gather(1, beams * lprobs.size(2) + words), words, beams
+
+
+@around("fairseq.sequence_generator", "SequenceGenerator.generate")
+def generate_each_once(generate, self, *args, **kwargs):
+    """List a translation of a diverse search once, not once for each group that has found it."""
+    from fairseq.search import DiverseBeamSearch
+
+    found = generate(self, *args, **kwargs)
+    if not isinstance(self.search, DiverseBeamSearch):
+        return found
+    # Of equal keys, a dictionary keeps the first place.
+    return [list({tuple(one["tokens"].tolist()): one for one in hypotheses}.values()) for hypotheses in found]
+
+
+@around("fairseq.search", "Sampling.__init__")
+def sample_within_the_dictionary(initialize, self, tgt_dict, sampling_topk=-1, sampling_topp=-1.0):
+    """Refuse a ``--sampling-topk`` above the size of the dictionary by name, not with PyTorch's RuntimeError."""
+    if sampling_topk > len(tgt_dict):
+        raise ValueError(f"--sampling-topk must be at most {len(tgt_dict)}, all target words, not {sampling_topk}")
+    initialize(self, tgt_dict, sampling_topk, sampling_topp)
+
+
+@around("fairseq.search", "LexicallyConstrainedBeamSearch.init_constraints")
+def need_constraints(initialize, self, batch_constraints, beam_size):
+    """Refuse ``--constraints`` in ``fairseq-generate``, which reads none, by name, not with a TypeError."""
+    if batch_constraints is None:
+        raise ValueError(
+            "--constraints needs words that translations must contain, which only fairseq-interactive reads: after "
+            "a tab in each line; leave it out"
+        )
+    initialize(self, batch_constraints, beam_size)
+
+
+@in_place_of("fairseq.ngram_repeat_block", "NGramRepeatBlock._no_repeat_ngram")
+def _no_repeat_ngram(self, tokens, lprobs, bsz: int, beam_size: int, step: int):
+    """Forbid each word that would complete an n-gram of its hypothesis again; TorchScript compiles it under its name.
+
+    fairseq 0.12.2 looks for the last words of a translation at the end of the memory that is set aside for it, where
+    nothing is written yet: nothing matches, and n-grams come again and again. Only the optional extension for GPUs
+    looks at the right place.
+    """
+    size: int = self.no_repeat_ngram_size
+    # The symbol that begins a translation is the one that ends it, which has to remain possible for n = 1.
+    written = tokens[:, 1 : step + 1]
+    if written.size(1) < size:
+        return lprobs
+    ngrams = written.unfold(1, size, 1)
+    last = written[:, written.size(1) - size + 1 :]
+    again = (ngrams[:, :, : size - 1] == last.unsqueeze(1)).all(dim=2).nonzero()
+    rows = again[:, 0]
+    words = ngrams[rows, again[:, 1], size - 1]
+    before = lprobs[rows, words]
+    lprobs[rows, words] = -math.inf
+    # What --prefix-size prescribes may repeat itself; without that word, the search would choose among impossible ones.
+    stuck = lprobs[rows].amax(dim=1) == -math.inf
+    lprobs[rows[stuck], words[stuck]] = before[stuck]
+    return lprobs

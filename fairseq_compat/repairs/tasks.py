@@ -1,0 +1,191 @@
+"""Repairs of fairseq's tasks, and of how they build models: limits, batches, dictionaries, searches."""
+
+import dataclasses
+import json
+import os
+
+from ..replacements import after_import, around
+from .checked_options import check_names, problem
+from .comparisons import DICTIONARIES, OtherWordsError, changed_dictionaries, describe_dictionaries, task_options
+from .data import UnequalSidesError
+from .sentence_lengths import POSITIONS, SIDES, UNLIMITED, require_lengths, split_of
+
+#: The options that limit the lengths of sentences.
+LIMITS = {side: f"max_{side}_positions" for side in SIDES}
+#: Models of fairseq that read these options and have no positions.
+WITHOUT_POSITIONS = ("lstm",)
+
+
+@around("fairseq.tasks.fairseq_task", "FairseqTask.get_batch_iterator")
+def get_batch_iterator(
+    get,
+    self,
+    dataset,
+    max_tokens=None,
+    max_sentences=None,
+    max_positions=None,
+    ignore_invalid_inputs=False,
+    *args,
+    **kwargs,
+):
+    """Compare lengths with ``--max-tokens``, too, and name the set of which one is too long, or nothing is left.
+
+    fairseq 0.12.2 ends at the first batch, "sentence at index 3 of size 700 exceeds max_tokens limit of 600!", whatever
+    ``--skip-invalid-size-inputs-valid-test`` says.
+    """
+    from fairseq.utils import resolve_max_positions
+
+    if not ignore_invalid_inputs:
+        require_lengths(self, dataset, max_tokens, max_positions)
+    limits = resolve_max_positions(max_positions, max_tokens)
+    batches = get(self, dataset, max_tokens, max_sentences, limits, ignore_invalid_inputs, *args, **kwargs)
+    split = split_of(self, dataset)
+    # A sampler that is called for each epoch has not made its batches yet.
+    if split is not None and not callable(batches.batch_sampler) and len(batches) == 0:
+        raise ValueError(f"{split}: none of its {len(dataset)} sentences can be used")
+    return batches
+
+
+@around("fairseq.tasks.fairseq_task", "FairseqTask.build_generator")
+def build_generator(build, self, models, args, seq_gen_cls=None, extra_gen_cls_kwargs=None, *others, **kwargs):
+    """Refuse options of a search that mean nothing, and a language model of other words.
+
+    fairseq 0.12.2 adds its scores to those of a translation model by the numbers of words.
+    """
+    from fairseq.dataclass.configs import GenerationConfig
+
+    # --eval-bleu-args and Python are no command line, where these are looked at, too.
+    options = {field.name: getattr(args, field.name, field.default) for field in dataclasses.fields(GenerationConfig)}
+    message = problem(options)
+    softmaxes = [getattr(getattr(model, "decoder", None), "adaptive_softmax", None) for model in models]
+    if not message and options["temperature"] != 1 and any(softmax is not None for softmax in softmaxes):
+        message = (
+            f"--temperature {options['temperature']} does not work with an adaptive softmax, of which fairseq would "
+            "divide the input: leave it out"
+        )
+    language_model = (extra_gen_cls_kwargs or {}).get("lm_model")
+    if not message and language_model is not None and language_model.decoder.dictionary != self.target_dictionary:
+        message = (
+            "--lm-path: the language model was loaded with the dict.txt in the data folder, which has other words "
+            "than the target dictionary: train it with that one as its dict.txt"
+        )
+    if message:
+        raise ValueError(message)
+    return build(self, models, args, seq_gen_cls, extra_gen_cls_kwargs, *others, **kwargs)
+
+
+@around("fairseq.tasks.language_modeling", "LanguageModelingTask.setup_task")
+@around("fairseq.tasks.translation", "TranslationTask.setup_task")
+def setup_task(setup, cls, *args, **kwargs):
+    """Refuse training data in parts, ``a:b``, of which fairseq 0.12.2 reads the dictionary of the first alone."""
+    task = setup(cls, *args, **kwargs)
+    _check_parts(task)
+    return task
+
+
+def _check_parts(task):
+    """Raises ValueError if one of several folders of training data has another dictionary than the first."""
+    from fairseq.utils import split_paths
+
+    options = task_options(task)
+    first, *others = split_paths(options.data or "")
+    languages = dict.fromkeys(getattr(options, f"{side}_lang", None) for side in SIDES)
+    for name in [f"dict.{language}.txt" if language else "dict.txt" for language in languages]:
+        for path in [os.path.join(folder, name) for folder in others]:
+            # Nothing reads them: there need not be any.
+            if os.path.isfile(path) and task.load_dictionary(path) != task.load_dictionary(os.path.join(first, name)):
+                raise ValueError(
+                    f"{path} has other words than {os.path.join(first, name)}, and training data in parts has one "
+                    "dictionary: give it to fairseq-preprocess as --srcdict and --tgtdict"
+                )
+
+
+@around("fairseq.tasks.language_modeling", "LanguageModelingTask.state_dict")
+@around("fairseq.tasks.translation", "TranslationTask.state_dict")
+def record_dictionaries(get_state, self):
+    """Let checkpoints know the words of their dictionaries, of which fairseq 0.12.2 knows the size alone."""
+    return {**get_state(self), DICTIONARIES: describe_dictionaries(self)}
+
+
+@around("fairseq.tasks.language_modeling", "LanguageModelingTask.load_state_dict")
+@around("fairseq.tasks.translation", "TranslationTask.load_state_dict")
+def compare_dictionaries(load, self, state):
+    """Refuse to translate with dictionaries, or in a direction, that a model was not trained with."""
+    if changes := changed_dictionaries(state, self):
+        raise OtherWordsError("; ".join(changes))
+    load(self, state)
+
+
+@around("fairseq.tasks.translation", "TranslationTask.build_model")
+def know_the_search(build_model, self, cfg, from_checkpoint=False):
+    """Refuse a misspelled option of ``--eval-bleu-args`` before training."""
+    from fairseq.dataclass.configs import GenerationConfig
+
+    # A model that was trained with a misspelled option is loaded all the same.
+    if self.cfg.eval_bleu and not from_checkpoint:
+        known = {field.name for field in dataclasses.fields(GenerationConfig)}
+        check_names("--eval-bleu-args", json.loads(self.cfg.eval_bleu_args), known, "there is")
+    return build_model(self, cfg, from_checkpoint)
+
+
+@around("fairseq.tasks.translation", "load_langpair_dataset")
+def load_langpair_dataset(load, data_path, split, src, src_dict, tgt, *args, **kwargs):
+    """Take each part of the data once, truncate where nothing limits lengths, and name data of unequal sides.
+
+    fairseq 0.12.2 takes the first part of ``train`` and ``train1`` -1 times unless ``--upsample-primary`` says how
+    often: negative dimensions are not allowed.
+    """
+    if kwargs.get("upsample_primary", 1) < 0:
+        kwargs["upsample_primary"] = 1
+    if kwargs.get("truncate_source") and kwargs.get("max_source_positions") == UNLIMITED:
+        kwargs["max_source_positions"] = POSITIONS
+    try:
+        return load(data_path, split, src, src_dict, tgt, *args, **kwargs)
+    except UnequalSidesError as error:
+        place = os.path.join(data_path, f"{split}.{src}-{tgt}")
+        raise UnequalSidesError(f"{place}: {error}; run fairseq-preprocess on both sides again") from error
+
+
+@after_import("fairseq.tasks.translation")
+def leave_lengths_to_the_model(translation):
+    """Have no limit of lengths in a translation unless one is given.
+
+    fairseq 0.12.2 takes no more than 1,024 tokens a side unless told otherwise, whether the model has positions or not:
+    one long line, and nothing is translated. Now ``--max-source-positions`` and ``--max-target-positions`` limit where
+    they are given. Without them, a recurrent model takes any sentence.
+    """
+    from fairseq.tasks import TASK_DATACLASS_REGISTRY
+    from hydra.core.config_store import ConfigStore
+
+    original = translation.TranslationConfig
+
+    def limit(side):
+        text = f"max number of tokens in the {side} sequence (default: as many as the model takes)"
+        return int, dataclasses.field(default=UNLIMITED, metadata={"help": text})
+
+    fields = [(option, *limit(side)) for side, option in LIMITS.items()]
+    config = dataclasses.make_dataclass(original.__name__, fields, bases=(original,))
+    config.__module__, config.__doc__ = original.__module__, original.__doc__
+    translation.TranslationConfig = config
+    # What fairseq's register_task does.
+    translation.TranslationTask.__dataclass = TASK_DATACLASS_REGISTRY["translation"] = config
+    node = config()
+    node._name = "translation"
+    ConfigStore.instance().store(name="translation", group="task", node=node, provider="fairseq")
+
+
+@around("fairseq.models", "build_model")
+def build_with_positions(build_model, cfg, *args, **kwargs):
+    """Build a model that learns a vector for each position with fairseq's number of them where none is given."""
+    for option in LIMITS.values():
+        if getattr(cfg, option, None) == UNLIMITED and _architecture(cfg) not in WITHOUT_POSITIONS:
+            setattr(cfg, option, POSITIONS)
+    return build_model(cfg, *args, **kwargs)
+
+
+def _architecture(cfg):
+    """The name under which a model is registered."""
+    from fairseq.models import ARCH_MODEL_NAME_REGISTRY
+
+    name = getattr(cfg, "_name", None) or getattr(cfg, "arch", None)
+    return ARCH_MODEL_NAME_REGISTRY.get(name, name)

@@ -1,0 +1,127 @@
+"""Searches: repeated n-grams, groups, samples, and constraints."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+import pytest
+import torch
+from fairseq.ngram_repeat_block import NGramRepeatBlock
+from fairseq.sequence_generator import SequenceGenerator
+
+from tests.models.building import build, sources, task
+from user_dir.tasks import native_translation
+from user_dir.tasks.native_translation import NativeGenerator
+
+LONGEST = 10
+
+
+def repeats(words: list[int], size: int) -> bool:
+    ngrams = [tuple(words[start : start + size]) for start in range(len(words) - size + 1)]
+    return len(set(ngrams)) < len(ngrams)
+
+
+@pytest.mark.parametrize("generator_class", [SequenceGenerator, NativeGenerator])
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_no_translation_repeats_an_ngram(generator_class: type, size: int, monkeypatch: pytest.MonkeyPatch):
+    said: list[str] = []
+    monkeypatch.setattr(native_translation, "_log", said.append)
+    model = build("gru_encoder", task(target_words=11)).eval()
+    # One word follows another whatever was read, so that all translations go round in circles.
+    with torch.no_grad():
+        model.decoder.output_projection.bias[5:7] += 9
+    batch = {"net_input": sources([3, 7, 1])}
+    found = {}
+    for forbidden in (0, size):
+        options = {"beam_size": 3, "min_len": LONGEST - 1, "max_len_b": LONGEST, "no_repeat_ngram_size": forbidden}
+        beams = generator_class([model], model.decoder.dictionary, **options).generate([model], batch)
+        found[forbidden] = [hypothesis["tokens"].tolist() for beam in beams for hypothesis in beam]
+    assert all(repeats(words, size) for words in found[0])
+    assert not any(repeats(words, size) for words in found[size])
+    assert {words[-1] for words in found[size]} == {model.decoder.dictionary.eos()}
+    if generator_class is NativeGenerator:
+        assert "repeated n-grams are forbidden" in said
+
+
+#: Translations of which four words are written, after the symbol that begins them; the rest is padding.
+TOKENS = torch.tensor([[2, 5, 6, 5, 6, 1, 1, 1], [2, 5, 5, 5, 5, 1, 1, 1], [2, 5, 6, 7, 8, 1, 1, 1]])
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")
+@pytest.mark.parametrize("scripted", [False, True])
+@pytest.mark.parametrize(
+    ("size", "step", "forbidden"),
+    [
+        (1, 0, [set(), set(), set()]),
+        (1, 4, [{5, 6}, {5}, {5, 6, 7, 8}]),
+        (2, 1, [set(), set(), set()]),
+        (2, 4, [{5}, {5}, set()]),
+        (3, 4, [{5}, {5}, set()]),
+        (4, 4, [set(), {5}, set()]),
+        (5, 4, [set(), set(), set()]),
+    ],
+)
+def test_what_would_repeat_an_ngram_is_forbidden(scripted: bool, size: int, step: int, forbidden: list[set[int]]):
+    block = NGramRepeatBlock(size, use_extension=False)
+    scores = torch.zeros(3, 10)
+    found = (torch.jit.script(block) if scripted else block)(TOKENS, scores, 3, 1, step)
+    assert found is scores or (scripted and found.equal(scores))
+    assert [set(row.isinf().nonzero().flatten().tolist()) for row in found] == forbidden
+
+
+def test_a_reordered_view_is_read():
+    """Searches hand over views of larger buffers."""
+    block, scores = NGramRepeatBlock(2, use_extension=False), torch.zeros(3, 10)
+    block(TOKENS.t().contiguous().t(), scores, 3, 1, 4)
+    assert scores.isinf().nonzero().tolist() == [[0, 5], [1, 5]]
+
+
+def test_a_word_that_is_the_only_one_possible_remains():
+    """A prefix is prescribed that way."""
+    block, scores = NGramRepeatBlock(2, use_extension=False), torch.full((3, 10), -torch.inf)
+    scores[:, 5], scores[1, 6] = -1.0, -2.0
+    expected = scores.clone()
+    expected[1, 5] = -torch.inf
+    assert block(TOKENS, scores, 3, 1, 4).equal(expected)
+
+
+BATCH = {"net_input": sources([4, 6, 3])}
+
+
+def search(**options):
+    model = build("gru_encoder").eval()
+    generator = task().build_generator([model], Namespace(beam=4, nbest=4, max_len_b=9, **options))
+    return model, generator.generate([model], BATCH)
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.5, 2.0])
+def test_a_diverse_search_lists_each_translation_once_with_the_models_probability(strength):
+    model, found = search(diverse_beam_groups=2, diverse_beam_strength=strength)
+    for row, hypotheses in enumerate(found):
+        tokens = [tuple(one["tokens"].tolist()) for one in hypotheses]
+        assert len(set(tokens)) == len(tokens) > 1
+        for one in hypotheses:
+            words = one["tokens"]
+            source = {name: value[row : row + 1] for name, value in BATCH["net_input"].items()}
+            with torch.no_grad():
+                output = model(**source, prev_output_tokens=words.roll(1).unsqueeze(0))
+            expected = model.get_normalized_probs(output, log_probs=True)[0].gather(1, words.unsqueeze(1)).squeeze(1)
+            torch.testing.assert_close(one["positional_scores"], expected, rtol=0, atol=1e-5)
+            torch.testing.assert_close(one["score"], expected.mean(), rtol=0, atol=1e-5)
+
+
+def test_sampling_may_draw_a_translation_twice():
+    _, found = search(sampling=True, sampling_topk=1)
+    assert all(len(hypotheses) == 4 for hypotheses in found)
+
+
+def test_more_words_to_sample_from_than_there_are_are_refused():
+    words = len(task().target_dictionary)
+    search(sampling=True, sampling_topk=words)
+    with pytest.raises(ValueError, match=f"^--sampling-topk must be at most {words}, all target words, not 100000$"):
+        search(sampling=True, sampling_topk=100000)
+
+
+def test_constraints_that_nobody_gives_are_refused():
+    with pytest.raises(ValueError, match=r"^--constraints needs words .* which only fairseq-interactive reads"):
+        search(constraints="ordered")
