@@ -16,7 +16,7 @@ PADDING = 1
 
 def batch_of_all_words():
     """Every word of the vocabulary once, in targets of two lengths, so that there is padding, too."""
-    batch = sample([4, 6], [6, 11])
+    batch = sample([6, 4], [6, 11])
     words = [word for word in range(VOCABULARY) if word != PADDING]
     batch["target"] = torch.tensor([[*words[:5], 2, *[PADDING] * 5], words[5:]])
     return batch
