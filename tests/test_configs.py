@@ -12,10 +12,10 @@ from fairseq.data import Dictionary
 from fairseq.tasks import TASK_REGISTRY
 
 import user_dir.models  # noqa: F401, registers them
-from recurrent_mt.experiments.corpora import identify
-from recurrent_mt.experiments.reading import read_experiment
-from recurrent_mt.experiments.systems import SEED, list_training_arguments
-from recurrent_mt.experiments.training_command import compose_settings, read_arguments
+from recurrent_mt.runs.corpora import identify
+from recurrent_mt.runs.reading import read_experiment
+from recurrent_mt.runs.systems import SEED, list_training_arguments
+from recurrent_mt.runs.training_command import compose_settings, read_arguments
 from tests.commands import call
 from tests.kernels.batches import needs_native
 from user_dir.tasks import native_translation

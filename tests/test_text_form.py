@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from recurrent_mt.evaluation.translated_files import RunFolder
-from recurrent_mt.experiments.experiment import PROJECT
-from recurrent_mt.experiments.plan import make_plan, record_options
-from recurrent_mt.experiments.reading import read_experiment
+from recurrent_mt.runs.experiment import PROJECT
+from recurrent_mt.runs.folder import RunFolder
+from recurrent_mt.runs.plan import make_plan, record_options
+from recurrent_mt.runs.reading import read_experiment
 from recurrent_mt.text_files import FileError
 from recurrent_mt.text_form import TextForm, read_text_form
 from tests.commands import run

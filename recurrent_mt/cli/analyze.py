@@ -36,9 +36,7 @@ from ..evaluation.analysis import Settings, analyze
 from ..evaluation.plots import name_earlier_plots, write_plots
 from ..evaluation.tables import escape_markdown, tables_as_text
 from ..evaluation.training import read_run_trainings, read_run_versions
-from ..evaluation.training_versions import summarize_versions
 from ..evaluation.translated_files import (
-    RunFolder,
     System,
     TestSet,
     UnknownWords,
@@ -54,6 +52,8 @@ from ..evaluation.translated_files import (
 from ..metrics import METRICS
 from ..report import page
 from ..report.attachments import SENTENCE, Attachment, Figure, find_numbers, read_attachment
+from ..runs.folder import REPORTED, RunFolder
+from ..runs.outcomes import summarize_versions
 from ..subwords import warn_of_subwords
 from ..text_files import check_output_files, read_sentences, require_same_count, stream_sentences, write_text
 
@@ -70,11 +70,6 @@ BETWEEN_NAMES = ",(?! )"
 #: Section of heat maps.
 ALIGNMENTS = "Alignments"
 SYSTEM_FORM = "NAME=FILE[,FILE]"
-#: What is read of a run folder, in which folders may be links: as ``**``, none would be followed.
-RUN_FILES = (
-    *("options", "text/*", "text/*/*", "data/dict.*", "data/shard0/dict.*"),
-    *("systems/*/seed-*/*", "figures/*/*/*", "beams/beams.*"),
-)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -230,7 +225,7 @@ def list_inputs(options: argparse.Namespace) -> Iterator[str | Path]:
     for _, files in split_named(options.parser, options.system, SYSTEM_FORM):
         yield from split_files(files)
     for run in options.run:
-        for pattern in RUN_FILES:
+        for pattern in REPORTED:
             yield from Path(run).glob(pattern)
 
 

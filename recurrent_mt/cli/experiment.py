@@ -18,11 +18,11 @@ from typing import Any
 from pydantic_core import PydanticUndefined
 
 from ..arguments import positive
-from ..experiments.corpora import check_files, fill_name, list_published
-from ..experiments.experiment import PROJECT, Experiment
-from ..experiments.launcher import Launch, launch
-from ..experiments.plan import make_plan, run_folders
-from ..experiments.reading import read_experiment
+from ..runs.corpora import check_files, fill_name, list_published
+from ..runs.experiment import PROJECT, Experiment
+from ..runs.launcher import Launch, launch
+from ..runs.plan import make_plan, run_folders
+from ..runs.reading import read_experiment
 
 OPTIONS_ANYWHERE = True
 

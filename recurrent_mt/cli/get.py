@@ -22,7 +22,7 @@ from ..data import published_sets
 from ..data.download import file_sha256
 from ..data.parallel_text import read_pairs, require_room, write_pairs
 from ..data.synthetic import writing
-from ..experiments.corpora import limit_lengths, require_unchanged
+from ..runs.corpora import limit_lengths, require_unchanged
 from ..text_files import FileError, check_output_files, find_file, read_lines
 
 

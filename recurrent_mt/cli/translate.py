@@ -29,11 +29,12 @@ from typing import NamedTuple
 
 from ..arguments import positive
 from ..evaluation.generate_log import read_generate_log
-from ..experiments.corpora import checksum
 from ..languages import normalize
 from ..ordered_map import ordered_map, processors
 from ..plugin_finder import find_plugin
 from ..resumable_file import ResumableFile, working_files
+from ..runs.corpora import checksum
+from ..runs.folder import find_systems
 from ..search_process import LOG_END, SearchError, SearchProcess
 from ..text_files import (
     FileError,
@@ -45,7 +46,6 @@ from ..text_files import (
 )
 from ..text_form import TextForm, leave_out_long, read_text_form
 from ..translation.box import find_default, find_folder, read_default
-from ..translation.loading import find_systems
 from .train import has_gpu
 
 #: Sentences of a buffer, unless the call says otherwise.

@@ -24,9 +24,9 @@ from pathlib import Path
 
 from ..arguments import positive
 from ..data.words import make_tokenizer
-from ..experiments.corpora import require_unchanged
 from ..languages import lowercase, normalize
 from ..ordered_map import map_lines
+from ..runs.corpora import require_unchanged
 from ..subwords import CONTINUES, find_piece, load_bpe
 from ..text_files import FileError, read_standard_input
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from recurrent_mt.cli.experiment import report
-from recurrent_mt.experiments.experiment import PROJECT
-from recurrent_mt.experiments.plan import lay_out_results, make_plan, show_results
-from recurrent_mt.experiments.reading import read_experiment
+from recurrent_mt.runs.experiment import PROJECT
+from recurrent_mt.runs.plan import lay_out_results, make_plan, show_results
+from recurrent_mt.runs.reading import read_experiment
 from tests.cli.recipes import BIN, copy, experiment, needs_tools, write_corpus
 
 pytestmark = needs_tools
@@ -208,7 +208,7 @@ def test_text_that_is_edited_before_it_is_read_is_not_taken_for_the_old_one(file
         (place / name).write_text((place / name).read_text().replace("d", "D"))
         lay_out_results(plan, out)
 
-    monkeypatch.setattr("recurrent_mt.experiments.launcher.lay_out_results", edit)
+    monkeypatch.setattr("recurrent_mt.runs.launcher.lay_out_results", edit)
     options = {"corpus": place, "segmentation": "word:40", "systems": "", "out": tmp_path / "out"}
     said = experiment(folder / file if file == "mine.yaml" else file, succeeds=False, **options)
     assert f"{place / name}: it has changed since the experiment began: start the experiment again" in said

@@ -13,9 +13,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from recurrent_mt.experiments import launcher
-from recurrent_mt.experiments.experiment import PROJECT
-from recurrent_mt.experiments.launcher import (
+from recurrent_mt.runs import launcher
+from recurrent_mt.runs.experiment import PROJECT
+from recurrent_mt.runs.launcher import (
     CALL,
     LOCK,
     Launch,
@@ -29,8 +29,8 @@ from recurrent_mt.experiments.launcher import (
     take_over,
     threads_of_a_training,
 )
-from recurrent_mt.experiments.plan import drawing_outcomes, make_plan, search_folder, translation_outcomes
-from recurrent_mt.experiments.reading import read_experiment
+from recurrent_mt.runs.plan import drawing_outcomes, make_plan, search_folder, translation_outcomes
+from recurrent_mt.runs.reading import read_experiment
 from recurrent_mt.file_lock import lock_file
 from recurrent_mt.text_files import FileError
 from tests.waiting import wait_until

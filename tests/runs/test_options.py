@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from recurrent_mt.experiments.corpora import identify
-from recurrent_mt.experiments.experiment import PROJECT, Experiment
-from recurrent_mt.experiments.plan import make_plan
-from recurrent_mt.experiments.reading import OptionError, read_experiment
+from recurrent_mt.runs.corpora import identify
+from recurrent_mt.runs.experiment import PROJECT, Experiment
+from recurrent_mt.runs.plan import make_plan
+from recurrent_mt.runs.reading import OptionError, read_experiment
 from recurrent_mt.text_form import TextForm
 from tests.commands import call
 

@@ -9,8 +9,8 @@ from fairseq.models import MODEL_DATACLASS_REGISTRY
 from fairseq.registry import REGISTRIES
 from fairseq.tasks import TASK_DATACLASS_REGISTRY
 
-from recurrent_mt.experiments import defaults
-from tests.experiments.test_plan import folders, plan
+from recurrent_mt.runs import defaults
+from tests.runs.test_plan import folders, plan
 
 OURS = "gru_encoder-additive"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recurrent_mt.experiments.corpus_files import CorpusFiles
+from recurrent_mt.runs.corpus_files import CorpusFiles
 
 LANGUAGES = ("fr", "en")
 RECORD = {"SOURCE_LANG": "fr", "TARGET_LANG": "en", "SEGMENTATION": "bpe:100"}

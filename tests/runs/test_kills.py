@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from recurrent_mt.experiments.launcher import find_workers, list_locks
+from recurrent_mt.runs.launcher import find_workers, list_locks
 from tests.cli.recipes import TINY, needs_tools, write_corpus
 from tests.commands import command_line, environment
 from tests.waiting import wait_until, written

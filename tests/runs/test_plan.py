@@ -6,10 +6,10 @@ import pytest
 from fairseq.models import MODEL_REGISTRY
 
 from recurrent_mt import numerics
-from recurrent_mt.experiments import systems
-from recurrent_mt.experiments.experiment import PROJECT
-from recurrent_mt.experiments.plan import link, make_plan, show_results
-from recurrent_mt.experiments.reading import read_experiment
+from recurrent_mt.runs import systems
+from recurrent_mt.runs.experiment import PROJECT
+from recurrent_mt.runs.plan import link, make_plan, show_results
+from recurrent_mt.runs.reading import read_experiment
 from recurrent_mt.layers import attention
 from recurrent_mt.text_files import FileError
 

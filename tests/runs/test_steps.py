@@ -5,9 +5,9 @@ import subprocess
 
 import pytest
 
-from recurrent_mt.experiments.corpora import synthetic_folder
-from recurrent_mt.experiments.experiment import PROJECT
-from recurrent_mt.experiments.plan import (
+from recurrent_mt.runs.corpora import synthetic_folder
+from recurrent_mt.runs.experiment import PROJECT
+from recurrent_mt.runs.plan import (
     attends,
     beam_names,
     beam_outcomes,
@@ -38,7 +38,7 @@ from recurrent_mt.experiments.plan import (
     translated_set,
     translation_outcomes,
 )
-from recurrent_mt.experiments.reading import read_experiment
+from recurrent_mt.runs.reading import read_experiment
 
 EXPERIMENTS = PROJECT / "configs" / "experiments"
 

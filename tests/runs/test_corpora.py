@@ -2,7 +2,7 @@
 
 import pytest
 
-from recurrent_mt.experiments.corpora import check_files, check_pair, limit_lengths
+from recurrent_mt.runs.corpora import check_files, check_pair, limit_lengths
 from recurrent_mt.text_files import FileError
 
 PAIR = ("fr", "en")

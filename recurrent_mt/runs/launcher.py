@@ -21,7 +21,7 @@ from typing import IO, Any
 import psutil  # before a signal comes: an import that a second one interrupts is not whole
 import yaml
 
-from ..evaluation.outcomes import Outcome, Status, read_outcome
+from .outcomes import Outcome, Status, read_outcome
 from ..file_lock import lock_file
 from ..ordered_map import processors
 from .experiment import PROJECT

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from .. import numerics
-from ..evaluation.outcomes import OUTCOME, Status, read_outcome
-from ..evaluation.train_log import read_choice
+from .outcomes import Status, read_outcome
+from .rates import read_choice
 from ..text_files import FileError
 from ..text_form import TextForm
 from .corpora import checksum, describe_corpus, describe_extra_tests, find_checksums, identify
 from .corpus_files import CorpusFiles, corpora_of
 from .defaults import list_defaults
+from .folder import OUTCOME
 from .experiment import CONFIGURATIONS, PROJECT, Experiment
 from .systems import DATA, PLUGIN, SEED, budget_arguments, has_positions, is_configuration, list_training_arguments
 
