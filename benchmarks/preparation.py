@@ -59,7 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("options", nargs="*", metavar="KEY=VALUE", help="of scripts/prepare_fr_en.sh")
     options = parser.parse_intermixed_args(arguments)
     out: Path = options.out.resolve()
-    from recurrent_mt.runs.corpora import checksum, identify
+    from recurrent_mt.runs.corpora import checksum
+    from recurrent_mt.runs.experiment import identify
 
     files = [options.corpus / f"{split}.{language}" for split in SPLITS for language in LANGUAGES]
     text = out / f"text-{options.repeat}-{identify([checksum(file) for file in files])}"

@@ -12,8 +12,7 @@ from fairseq.data import Dictionary
 from fairseq.tasks import TASK_REGISTRY
 
 import user_dir.models  # noqa: F401, registers them
-from recurrent_mt.runs.corpora import identify
-from recurrent_mt.runs.reading import read_experiment
+from recurrent_mt.runs.experiment import identify, read_experiment
 from recurrent_mt.runs.systems import SEED, list_training_arguments
 from recurrent_mt.runs.training_command import compose_settings, read_arguments
 from tests.commands import call

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import zip_longest
@@ -16,16 +14,12 @@ from typing import Any
 from .. import numerics
 from ..text_files import FileError, find_file, read_lines, write_aside
 from ..text_form import TextForm
+from .corpus import Corpus, ExtraTest
+from .experiment import Experiment, identify
 
 #: fairseq's models with positions take no longer sentences; the end of sentence is one token.
 POSITION_LIMIT = 1023
 SYNTHETIC_PAIRS = ("fr-en", "zh-en")
-
-
-def identify(setting: Any) -> str:
-    """Eight hexadecimal digits that differ between settings, whatever the order of keys."""
-    text = json.dumps(setting, sort_keys=True, ensure_ascii=True)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()[:8]
 
 
 def checksum(file: Path) -> str:
@@ -53,11 +47,11 @@ def require_unchanged(file: Path, expected: str) -> None:
         raise FileError(file, "it has changed since the experiment began: start the experiment again")
 
 
-def describe_corpus(options: Mapping[str, Any], segmentation: str | None, *, positions: bool) -> dict[str, Any]:
-    """Everything that decides what the data of an experiment are; its ``id`` is made of that.
+def describe_corpus(experiment: Experiment, segmentation: str | None, *, positions: bool) -> Corpus:
+    """A corpus of an experiment, named after everything that decides what its data are.
 
     Args:
-        options: of the experiment.
+        experiment: with all its options.
         segmentation: of this corpus; None to choose one that suits the text.
         positions: whether a system has positions, and a sentence for which they are too few is to be refused now.
 
@@ -65,76 +59,80 @@ def describe_corpus(options: Mapping[str, Any], segmentation: str | None, *, pos
         ValueError: naming what does not go together.
         FileError: if a text is missing.
     """
-    languages = tuple(options["pair"].split("-"))
-    synthetic = options["corpus"] is None and not options["published"]
-    if synthetic and options["pair"] not in SYNTHETIC_PAIRS:
+    source, target = experiment.pair.split("-")
+    synthetic = experiment.corpus is None and not experiment.published
+    if synthetic and experiment.pair not in SYNTHETIC_PAIRS:
         raise ValueError(
-            f"the synthetic corpus has the pairs {' and '.join(SYNTHETIC_PAIRS)}, not {options['pair']}: give your own "
+            f"the synthetic corpus has the pairs {' and '.join(SYNTHETIC_PAIRS)}, not {experiment.pair}: give your own "
             "with corpus=DIR"
         )
     segmentation = segmentation or ("word:4000" if synthetic else "sentencepiece:8000")
-    form = choose_form(options, segmentation, synthetic=synthetic)
+    form = choose_form(experiment, segmentation, synthetic=synthetic)
     form.require_splittable()
-    corpus = {
-        "shards": options["shards"],
-        **describe_text(options, languages, synthetic=synthetic, given_words=form.truecased),
-    }
+    extra = {test.id: test for test in describe_extra_tests(experiment)}
+    begin = Corpus(
+        "", (source, target), "", ["train", "valid", "test"], experiment.shards, {}, {}, form.record(), extra
+    )
+    if experiment.published:
+        corpus, decisive = describe_collection(experiment, begin)
+    elif synthetic:
+        corpus, decisive = describe_synthetic(experiment, begin, given_words=form.truecased), {"sets": None}
+    else:
+        corpus, decisive = describe_files(experiment, begin), {"sets": None}
     # Models with positions accept no longer sentences; nothing else is left out of a published development set.
-    limits = {"train": options["max_length"]} | ({"valid": options["max_length"]} if not options["published"] else {})
-    corpus["lengths"] = {split: limits.get(split, POSITION_LIMIT) for split in corpus["splits"]}
+    limits = dict.fromkeys(["train"] if experiment.published else ["train", "valid"], experiment.max_length)
+    lengths: dict[str, int | None] = {split: limits.get(split, POSITION_LIMIT) for split in corpus.splits}
     # Where a text is does not matter: its checksums do.
-    places = {"folder": None, "files": None, "raw": None, "sets": corpus.get("names")}
-    name = identify({**corpus, **places, **form.describe(), "pair": options["pair"], "numerics": numerics.TEXT})
+    decisive |= {"folder": None, "files": None, "raw": None, "checksums": corpus.checksums, "lengths": lengths}
+    decisive |= {"shards": corpus.shards, "source": corpus.source, "splits": corpus.splits, **form.describe()}
+    name = identify({**decisive, "pair": experiment.pair, "numerics": numerics.TEXT})
     if not positions:
         # It makes no other text, so it is not in the name.
-        corpus["lengths"].update(dict.fromkeys(split for split in corpus["splits"] if split.startswith("test")))
-    return {"id": f"{form.name}-{name}", "form": form.record(), **corpus}
+        lengths = {split: None if split.startswith("test") else most for split, most in lengths.items()}
+    return replace(corpus, id=f"{form.name}-{name}", lengths=lengths)
 
 
-def choose_form(options: Mapping[str, Any], segmentation: str, *, synthetic: bool) -> TextForm:
+def choose_form(experiment: Experiment, segmentation: str, *, synthetic: bool) -> TextForm:
     """The form of an experiment's text.
 
     The generator of the synthetic corpus knows its words: SPLIT.src and SPLIT.tgt are the tokens, true-cased, of
     SPLIT.fr and SPLIT.en, and they are taken where models read words or parts of them.
     """
-    source, target = options["pair"].split("-")
+    source, target = experiment.pair.split("-")
     record = {"SOURCE_LANG": source, "TARGET_LANG": target, "SEGMENTATION": segmentation}
-    record |= {"TOKENIZER": options["tokenizer"], "LOWERCASE": "yes" if options["lowercase"] else ""}
+    record |= {"TOKENIZER": experiment.tokenizer, "LOWERCASE": "yes" if experiment.lowercase else ""}
     form = TextForm.from_record(record, "")
     return replace(form, tokenizer="none", truecased=True) if synthetic and form.has_words else form
 
 
-def describe_text(
-    options: Mapping[str, Any], languages: tuple[str, ...], *, synthetic: bool, given_words: bool
-) -> dict[str, Any]:
-    """Where the text comes from, and what tells it from another."""
-    if options["published"]:
-        return describe_collection(options, languages)
-    splits = ["train", "valid", "test"]
-    marks: dict[str, str] = {}
-    if synthetic:
-        folder = synthetic_folder(options["pair"])
-        endings = ("src", "tgt") if given_words else languages
-        names = {split: split for split in splits}
-    else:
-        folder, endings = str(Path(options["corpus"]).resolve()), languages
-        names = {split: options[split] for split in splits}
-        for split, name in names.items():
-            for language in languages:
-                path = Path(f"{folder}/{name}.{language}")
-                # Keyed by what the text is for: two in different folders may have one file name.
-                marks[f"{split}.{language}"] = checksum(path) if path.is_file() else ""
-    return {
-        "source": "synthetic" if synthetic else "files",
-        "splits": splits,
-        "folder": folder,
-        "files": {
-            split: {side: f"{folder}/{name}.{ending}" for side, ending in zip(languages, endings, strict=True)}
-            for split, name in names.items()
-        },
-        "raw": {side: f"{folder}/{names['test']}.{side}" for side in languages},
-        "checksums": marks,
+def describe_synthetic(experiment: Experiment, corpus: Corpus, *, given_words: bool) -> Corpus:
+    """The synthetic corpus, which the workflow makes."""
+    folder = synthetic_folder(experiment.pair)
+    endings = ("src", "tgt") if given_words else corpus.languages
+    files = {
+        split: {side: f"{folder}/{split}.{ending}" for side, ending in zip(corpus.languages, endings, strict=True)}
+        for split in corpus.splits
     }
+    return replace(corpus, source="synthetic", files=files, reference=f"{folder}/test")
+
+
+def describe_files(experiment: Experiment, corpus: Corpus) -> Corpus:
+    """Text in files, which stay where they are."""
+    prefixes = local_prefixes(experiment)
+    files = {split: {side: f"{prefix}.{side}" for side in corpus.languages} for split, prefix in prefixes.items()}
+    # Keyed by what the text is for: two in different folders may have one file name.
+    marks = {
+        f"{split}.{side}": checksum(Path(file)) if Path(file).is_file() else ""
+        for split, sides in files.items()
+        for side, file in sides.items()
+    }
+    return replace(corpus, source="files", files=files, reference=prefixes["test"], checksums=marks)
+
+
+def local_prefixes(experiment: Experiment) -> dict[str, str]:
+    """The prefix of each split of text in files."""
+    folder = Path(experiment.corpus or "").resolve()
+    return {split: f"{folder}/{getattr(experiment, split)}" for split in ("train", "valid", "test")}
 
 
 def synthetic_folder(pair: str) -> str:
@@ -142,48 +140,71 @@ def synthetic_folder(pair: str) -> str:
     return f"corpora/synthetic-{pair}-{numerics.TEXT}"
 
 
-def describe_collection(options: Mapping[str, Any], languages: tuple[str, ...]) -> dict[str, Any]:
+def describe_collection(experiment: Experiment, corpus: Corpus) -> tuple[Corpus, dict[str, Any]]:
     """Published text, or local text in its place, that is cleaned before it is used.
 
-    ``sets`` has, for train, valid, and test, the name of each text and its prefix; None where it is published.
+    Returns:
+        The corpus, and what of it is in its name besides its splits and checksums.
     """
-    sets: dict[str, dict[str, str | None]] = {"train": {}, "valid": {}, "test": {}}
-    if options["corpus"] is not None:
-        folder = Path(options["corpus"]).resolve()
-        sets["train"]["train"] = f"{folder}/{options['train']}"
-        sets["valid"]["valid"] = f"{folder}/{options['valid']}"
-        tests = options["test"].split(",")
-        sets["test"] = {f"test-{name_set(test)}": f"{folder}/{test}" for test in tests}
-        named = len(tests)
-    else:
-        for corpus in options["published"]:
-            if options["size"] in corpus["sizes"]:
-                sets[corpus["role"]][corpus["id"]] = None
-        named = len(sets["test"])
-    for prefix in options["add"]:
-        sets["train"][f"added-{name_set(prefix)}"] = str(Path(prefix).resolve())
-    names = [name for texts in sets.values() for name in texts]
-    if len(set(names)) < len(names) or named != len(sets["test"]):
-        raise ValueError(f"two of the corpora have the same name: {', '.join(names)}")
+    sets = collect_sets(experiment)
     splits = ["train", "valid", "test", *(f"test{number}" for number in range(1, len(sets["test"])))]
     local = {name: prefix for texts in sets.values() for name, prefix in texts.items() if prefix is not None}
     marks = {
         f"{name}.{language}": checksum(find_file(prefix, language))
         for name, prefix in local.items()
-        for language in languages
+        for language in corpus.languages
     }
+    select_words = None if experiment.select_words is None else str(experiment.select_words)
+    names = {role: list(texts) for role, texts in sets.items()}
+    decisive = {"sets": names, "names": names, "cleaning": experiment.cleaning, "select_words": select_words}
     # What is cleaned leaves out further test sets, too.
-    extra = [test["id"] for test in describe_extra_tests(options).values()] if options["cleaning"] else []
-    return {
-        **({"left_out": extra} if extra else {}),
-        "source": "collected",
-        "splits": splits,
-        "sets": sets,
-        "names": {role: list(texts) for role, texts in sets.items()},
-        "cleaning": options["cleaning"],
-        "select_words": None if options["select_words"] is None else str(options["select_words"]),
-        "checksums": marks,
-    }
+    if experiment.cleaning and corpus.extra:
+        decisive["left_out"] = list(corpus.extra)
+    made = replace(
+        corpus,
+        source="collected",
+        splits=splits,
+        sets=sets,
+        checksums=marks,
+        cleaning=experiment.cleaning,
+        select_words=select_words,
+        sources=sources_file(experiment),
+        mirror=experiment.mirror,
+        known_checksums=find_checksums(experiment),
+    )
+    return made, decisive
+
+
+def collect_sets(experiment: Experiment) -> dict[str, dict[str, str | None]]:
+    """For train, valid, and test, the name of each text and its prefix; None where it is published.
+
+    Raises:
+        ValueError: if two texts have the same name.
+    """
+    sets: dict[str, dict[str, str | None]] = {"train": {}, "valid": {}, "test": {}}
+    if experiment.corpus is not None:
+        folder = Path(experiment.corpus).resolve()
+        sets["train"]["train"] = f"{folder}/{experiment.train}"
+        sets["valid"]["valid"] = f"{folder}/{experiment.valid}"
+        tests = experiment.test.split(",")
+        sets["test"] = {f"test-{name_set(test)}": f"{folder}/{test}" for test in tests}
+        named = len(tests)
+    else:
+        for corpus in experiment.published:
+            if experiment.size in corpus["sizes"]:
+                sets[corpus["role"]][corpus["id"]] = None
+        named = len(sets["test"])
+    for prefix in experiment.add:
+        sets["train"][f"added-{name_set(prefix)}"] = str(Path(prefix).resolve())
+    names = [name for texts in sets.values() for name in texts]
+    if len(set(names)) < len(names) or named != len(sets["test"]):
+        raise ValueError(f"two of the corpora have the same name: {', '.join(names)}")
+    return sets
+
+
+def sources_file(experiment: Experiment) -> str:
+    """The file that says where published text is; other corpora are looked up anew."""
+    return f"downloads/sources-{identify([corpus['id'] for corpus in experiment.published])}.json"
 
 
 def name_set(prefix: str) -> str:
@@ -191,7 +212,7 @@ def name_set(prefix: str) -> str:
     return re.sub(" +", "-", Path(prefix).name)
 
 
-def check_files(options: Mapping[str, Any], corpus: Mapping[str, Any]) -> list[str]:
+def check_files(experiment: Experiment) -> list[str]:
     """Checks what can be checked in local text before any work is done.
 
     Returns:
@@ -200,17 +221,15 @@ def check_files(options: Mapping[str, Any], corpus: Mapping[str, Any]) -> list[s
     Raises:
         FileError: naming the file, and the line where there is one.
     """
-    source, target = options["pair"].split("-")
+    source, target = experiment.pair.split("-")
     notes = []
-    prefixes = {}
-    if corpus["source"] == "files":
-        prefixes = {split: f"{corpus['folder']}/{options[split]}" for split in corpus["splits"]}
-        for split, prefix in prefixes.items():
-            notes += check_pair(prefix, (source, target), may_have_empty_lines=split != "test")
-    for prefix in options["extra_tests"].values():
+    prefixes = {} if experiment.corpus is None or experiment.published else local_prefixes(experiment)
+    for split, prefix in prefixes.items():
+        notes += check_pair(prefix, (source, target), may_have_empty_lines=split != "test")
+    for prefix in experiment.extra_tests.values():
         check_pair(prefix, (source, target), may_have_empty_lines=False)
     if prefixes:
-        tests = [prefixes["test"], *options["extra_tests"].values()]
+        tests = [prefixes["test"], *experiment.extra_tests.values()]
         notes += find_learned(prefixes["train"], tests, (source, target))
     return notes
 
@@ -236,39 +255,36 @@ def read_stripped(prefix: str, languages: tuple[str, str]) -> Iterator[tuple[str
     return ((source.strip(), target.strip()) for source, target in read_pairs(prefix, languages, None))
 
 
-def find_checksums(options: Mapping[str, Any]) -> str | None:
+def find_checksums(experiment: Experiment) -> str | None:
     """The file of checksums of downloads; the workflow runs in another folder.
 
     Raises:
         FileError: if there is no such file.
     """
-    if options["checksums"] is None:
+    if experiment.checksums is None:
         return None
-    file = Path(options["checksums"]).resolve()
+    file = Path(experiment.checksums).resolve()
     if not file.is_file():
         raise FileError(file, "there is no such file of checksums")
     return str(file)
 
 
-def describe_extra_tests(options: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Name to prefix and to what tells its text from another."""
-    sides: Sequence[str] = options["pair"].split("-")
-    tests = {}
-    for name, prefix in options["extra_tests"].items():
-        marks = {side: checksum(Path(f"{prefix}.{side}")) for side in sides}
-        place = str(Path(prefix).resolve())
-        tests[name] = {"prefix": place, "checksums": marks, "id": f"{name}-{identify([*marks.values()])}"}
+def describe_extra_tests(experiment: Experiment) -> list[ExtraTest]:
+    """The further test sets, each named after its text."""
+    tests = []
+    for name, prefix in experiment.extra_tests.items():
+        marks = {side: checksum(Path(f"{prefix}.{side}")) for side in experiment.pair.split("-")}
+        tests.append(ExtraTest(name, f"{name}-{identify([*marks.values()])}", str(Path(prefix).resolve()), marks))
     return tests
 
 
-def list_published(options: Mapping[str, Any]) -> list[str]:
+def list_published(experiment: Experiment) -> list[str]:
     """Each corpus with its size, as published or of the local files, for people."""
-    languages = options["pair"].split("-")
+    languages = experiment.pair.split("-")
     lines = []
-    sets = describe_collection(options, tuple(languages))["sets"]
-    published = {corpus["id"]: corpus for corpus in options["published"]}
+    published = {corpus["id"]: corpus for corpus in experiment.published}
     pairs = megabytes = 0
-    for role, texts in sets.items():
+    for role, texts in collect_sets(experiment).items():
         for name, prefix in texts.items():
             if prefix is not None:
                 for file in (find_file(prefix, language) for language in languages):
@@ -281,7 +297,7 @@ def list_published(options: Mapping[str, Any]) -> list[str]:
             )
             if role == "train":
                 pairs, megabytes = pairs + corpus.get("pairs", 0), megabytes + (size or 0)
-    if options["corpus"] is None:
+    if experiment.corpus is None:
         download = f", more than {megabytes / 1e3:.1f} GB to download." if megabytes else "."
         lines.append(f"  Together {pairs / 1e6:.1f} million pairs to train on{download}")
         lines.append(
@@ -291,12 +307,12 @@ def list_published(options: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def fill_name(pattern: str, options: Mapping[str, Any]) -> str:
+def fill_name(pattern: str, experiment: Experiment) -> str:
     """The run folder of an experiment without ``out``: {pair} and {text} of the pattern filled in."""
-    text = options["size"] if options["published"] else "synthetic"
-    if options["corpus"] is not None:
-        text = re.sub(r"[^A-Za-z0-9._-]", "-", Path(options["corpus"]).resolve().name)
-    return pattern.replace("{pair}", options["pair"]).replace("{text}", text)
+    text: str = experiment.size if experiment.published else "synthetic"
+    if experiment.corpus is not None:
+        text = re.sub(r"[^A-Za-z0-9._-]", "-", Path(experiment.corpus).resolve().name)
+    return pattern.replace("{pair}", experiment.pair).replace("{text}", text)
 
 
 def check_pair(prefix: str, languages: tuple[str, str], *, may_have_empty_lines: bool) -> list[str]:

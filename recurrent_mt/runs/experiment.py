@@ -1,25 +1,32 @@
-"""Everything that an experiment may set, once: types, defaults, help, and what goes together."""
+"""Everything that an experiment may set: types, defaults, help, what goes together, and how files and options are read.
+
+The type of an option says what its value is: on the command line, all are text, and so is 2e-3 in YAML.
+"""
 
 from __future__ import annotations
 
+import difflib
+import hashlib
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired
 
+import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
+    Tag,
     ValidationError,
     WrapValidator,
     model_validator,
-    with_config,
 )
-from pydantic_core import PydanticCustomError
-from typing_extensions import TypedDict  # that of typing has no `extra_items` yet
+from typing_extensions import TypedDict  # that of typing is none for pydantic before Python 3.12
 
 from .training_command import check_flags
 
@@ -28,137 +35,104 @@ PROJECT = Path(__file__).resolve().parents[2]
 CONFIGURATIONS = PROJECT / "configs"
 
 
+def identify(setting: Any) -> str:
+    """Eight hexadecimal digits that differ between settings, whatever the order of keys."""
+    text = json.dumps(setting, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()[:8]
+
+
 def names_configuration(name: str, configurations: Path = CONFIGURATIONS) -> bool:
     """Whether a system is a file of configs/."""
     return "/" not in name and (configurations / f"{name}.yaml").is_file()
 
 
-def must(text: str) -> WrapValidator:
-    """Says what a value must be when it is not, unless a part of it has a message of its own."""
+def written(pattern: str, what: str) -> AfterValidator:
+    """Text that matches a pattern; ``what`` says in words which text does."""
 
-    def validate(value: Any, check: Callable[[Any], Any]) -> Any:
-        try:
-            return check(value)
-        except ValidationError as error:
-            if any(one["type"] == "must" for one in error.errors()):
-                raise
-            raise PydanticCustomError("must", "{text}", {"text": text}) from None
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(f"must be {what}")
+        return text
 
-    return WrapValidator(validate)
+    return AfterValidator(check)
+
+
+def keep_whole(value: Any, check: Callable[[Any], Any]) -> Any:
+    """A whole number stays one, and 2.0 stays 2.0: results are named after what was written."""
+    checked = check(value)
+    return int(value) if re.fullmatch("[0-9]+", str(value)) else checked
 
 
 def check_distinct(values: list[Any]) -> list[Any]:
-    """Returns a list that has nothing twice."""
+    """Refuses a list that has something twice."""
     if len(set(values)) < len(values):
-        raise ValueError
+        raise ValueError("must have each once")
     return values
 
 
-def write_number(value: Any) -> Any:
-    """A number that YAML has read, as text again: that of a learning rate is a name, too."""
-    return str(value) if type(value) in (int, float) else value
+def check_single(value: Any) -> Any:
+    """Refuses what a command line cannot have as the value of one option."""
+    if not isinstance(value, str | int | float | None):
+        raise ValueError("must be one value: true for a flag without one")
+    return value
 
 
-def read_exponent(value: Any) -> Any:
-    """The number that YAML has taken for text because it has no point: 2e-1."""
-    return float(value) if isinstance(value, str) and re.fullmatch(r"[0-9]+[eE][+-]?[0-9]+", value) else value
-
-
-Distinct = AfterValidator(check_distinct)
-Switch = Annotated[bool, must("true or false")]
-Count = Annotated[int, must("a whole number")]
-Positive = Annotated[int, Field(ge=1), must("a whole number above zero")]
-Number = Annotated[int | float, BeforeValidator(read_exponent)]
-Minutes = Annotated[Number, Field(ge=0.001), must("a number of at least 0.001")]
-Probability = Annotated[Number, Field(ge=0, lt=1), must("a number from 0 to below 1")]
-Beams = Annotated[list[Positive], Distinct, must("whole numbers above zero, separated by commas, each once")]
-Exponent = Annotated[Number, Field(ge=0), must("a number not below zero")]
-Exponents = Annotated[list[Exponent], Distinct, must("numbers not below zero, separated by commas, each once")]
-Seed = Annotated[int, Field(ge=0), must("a whole number")]
-Seeds = Annotated[list[Seed], Field(min_length=1), Distinct, must("whole numbers separated by commas, each once")]
-Rate = Annotated[
-    str, Field(pattern=r"^([0-9]+\.?[0-9]*|\.[0-9]+)(e-?[0-9]+)?$"), BeforeValidator(write_number), must("a number")
-]
-Rates = Annotated[list[Rate], Distinct, must("numbers separated by commas, each once")]
-Words = Annotated[
-    Annotated[int, Field(ge=1)] | Annotated[str, Field(pattern="^[1-9][0-9]*[kMG]?$")],
-    must("a number of words such as 348M"),
-]
+WHOLE = WrapValidator(keep_whole)
+DISTINCT = AfterValidator(check_distinct)
+Positive = Annotated[int, Field(ge=1)]
+Minutes = Annotated[float, Field(ge=0.001), WHOLE]
+Probability = Annotated[float, Field(ge=0, lt=1), WHOLE]
+Exponent = Annotated[float, Field(ge=0), WHOLE]
+Seed = Annotated[int, Field(ge=0)]
+Rate = Annotated[str, written(r"([0-9]+\.?[0-9]*|\.[0-9]+)(e-?[0-9]+)?", "a number")]
+Words = Annotated[str, written("[1-9][0-9]*[kMG]?", "a number of words such as 348M"), WHOLE]
 
 # No character that fairseq takes for something else, and none but spaces that a shell does; those are quoted.
 PATH = r"[\w./~+@%-]+( +[\w./~+@%-]+)*"
-PLACE = must("a path of letters, digits, spaces, and ._/~+@%-")
-Place = Annotated[str, Field(pattern=f"^{PATH}$"), PLACE]
-ListedPlaces = Annotated[list[Place], must("paths separated by commas")]
-Places = Annotated[str, Field(pattern=f"^{PATH}(,{PATH})*$"), PLACE]
-Pattern = Annotated[str, Field(pattern=f"^{PATH.replace('%', '%{}')}$"), PLACE]
-Address = Annotated[str, Field(pattern=r"^https?://[\w./:~+@%-]+$"), must("an address")]
+PLACE = "a path of letters, digits, spaces, and ._/~+@%-"
+Place = Annotated[str, written(PATH, PLACE)]
+Places = Annotated[str, written(f"{PATH}(,{PATH})*", PLACE)]
+Pattern = Annotated[str, written(PATH.replace("%", "%{}"), PLACE)]
+Address = Annotated[str, written(r"https?://[\w./:~+@%-]+", "an address")]
 # Folders and files get it.
-Name = Annotated[
-    str,
-    Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$"),
-    must("a name of letters, digits, '.', '_', and '-' that begins with a letter or digit"),
-]
-NamedPlaces = Annotated[dict[Name, Place], must("NAME=PREFIX, several separated by commas")]
-Configuration = Annotated[str, Field(pattern="^[a-z0-9][a-z0-9._-]*$"), must("the name of a file of configs/")]
-Pair = Annotated[str, Field(pattern="^[A-Za-z_]+-[A-Za-z_]+$"), must("two languages like fr-en")]
-Segmentation = Annotated[
-    str, Field(pattern="^(word|bpe|sentencepiece):[1-9][0-9]*$"), must("word:N, bpe:N, or sentencepiece:N")
-]
-Tokenizer = Annotated[Literal["moses", "none"], must("moses or none")]
-Schedule = Annotated[Literal["inverse_sqrt", "constant"], must("inverse_sqrt or constant")]
-Size = Annotated[Literal["small", "medium", "full"], must("small, medium, or full")]
+NAME = "a name of letters, digits, '.', '_', and '-' that begins with a letter or digit"
+Name = Annotated[str, written("[A-Za-z0-9][A-Za-z0-9._-]*", NAME)]
+Configuration = Annotated[str, written("[a-z0-9][a-z0-9._-]*", "the name of a file of configs/")]
+Pair = Annotated[str, written("[A-Za-z_]+-[A-Za-z_]+", "two languages like fr-en")]
+SEGMENTED = "(word|bpe|sentencepiece):[1-9][0-9]*"
+SEGMENTATION = "word:N, bpe:N, or sentencepiece:N"
+Segmentation = Annotated[str, written(SEGMENTED, SEGMENTATION)]
+Size = Literal["small", "medium", "full"]
 
-# Neither control characters nor other spaces than the usual one.
-Line = Annotated[str, Field(pattern=r"^( |[^\pC\pZ])*$")]
-Value = Annotated[Line | int | float | bool | None, must("one value: true for a flag without one")]
-Flags = Annotated[dict[Line, Value], must("options of fairseq-train, without their dashes, and their values")]
-
-
-# Another configuration would forbid further keys, which pydantic warns of.
-@with_config(ConfigDict(strict=True, allow_inf_nan=False))
-class Changes(TypedDict, total=False, extra_items=Value):  # type: ignore[call-arg]  # PEP 728
-    """What one system of an ablation has of its own: a segmentation, and options of fairseq-train."""
-
-    segmentation: Segmentation | None
-
-
+Value = Annotated[Any, AfterValidator(check_single)]
+Changes = dict[str, Value]  # of one system of an ablation: a segmentation, and options of fairseq-train
 # Shells read it, as part of paths.
-SystemName = Annotated[
-    str,
-    Field(pattern="^[A-Za-z0-9][A-Za-z0-9._=+-]*$"),
-    must("a name, followed by +OPTION=VALUE, if by anything, of letters, digits, '.', '_', and '-'"),
-]
-Baseline = Annotated[str, must("one of the systems")]
-AblationName = Annotated[
-    str, Field(pattern="^[a-z0-9][a-z0-9._-]*$"), must("names of small letters, digits, '.', '_', and '-'")
-]
+SYSTEM = "a name, followed by +OPTION=VALUE, if by anything, of letters, digits, '.', '_', and '-'"
+SystemName = Annotated[str, written("[A-Za-z0-9][A-Za-z0-9._=+-]*", SYSTEM)]
+AblationName = Annotated[str, written("[a-z0-9][a-z0-9._-]*", "a name of small letters, digits, '.', '_', and '-'")]
+NAMES, CHANGES = "list of names", "ablation"
 SystemNames = Annotated[
-    Annotated[list[SystemName], Distinct] | dict[AblationName, Changes],
-    must("names, each once, separated by commas; of an ablation, with what each has of its own"),
+    Annotated[list[SystemName], DISTINCT, Tag(NAMES)] | Annotated[dict[AblationName, Changes], Tag(CHANGES)],
+    Discriminator(lambda systems: CHANGES if isinstance(systems, dict) else NAMES),
 ]
 
 
 class Corpus(TypedDict):
     """Published text, and the sizes of the experiment that have it."""
 
-    role: Annotated[Literal["train", "valid", "test"], must("train, valid, or test")]
+    role: Literal["train", "valid", "test"]
     sizes: list[Size]
     id: Name
-    pairs: NotRequired[Count]
-    megabytes: NotRequired[Count]
-
-
-Corpora = Annotated[
-    list[Annotated[Corpus, must("a corpus: its role, sizes, and id, and pairs and megabytes where they are known")]],
-    must("a list of corpora"),
-]
+    pairs: NotRequired[int]
+    megabytes: NotRequired[int]
 
 
 class Options(BaseModel):
     """Options that belong together; the text below each is its help."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        extra="forbid", allow_inf_nan=False, coerce_numbers_to_str=True, use_attribute_docstrings=True
+    )
 
 
 class Text(Options):
@@ -174,19 +148,19 @@ class Text(Options):
     """prefix of the development set"""
     test: Places = "test"
     """prefix of the test set; with `published`, several, separated by commas"""
-    extra_tests: NamedPlaces = {}
+    extra_tests: dict[Name, Place] = {}
     """further test sets, NAME=PREFIX, each with a table of its own"""
-    published: Corpora = []
+    published: list[Corpus] = []
     """corpora to download: role, the sizes that have it, mtdata's id, pairs and megabytes as published"""
     shards: Positive = 1
     """parts of the training data, of which fairseq-train reads one an epoch"""
     segmentation: Segmentation | None = None
     """word:N (the most frequent, N with fairseq's four symbols), bpe:N (N joint merges), or sentencepiece:N (N joint
     pieces); without it, word:4000 for the synthetic corpus and sentencepiece:8000 for other text"""
-    tokenizer: Tokenizer = "moses"
+    tokenizer: Literal["moses", "none"] = "moses"
     """moses (Chinese: jieba), or none for text with spaces between its tokens, which stays so in translations and
     scores; sentencepiece needs none"""
-    lowercase: Switch = False
+    lowercase: bool = False
     """lowercase the text; scores then ignore case"""
     max_length: Positive = 250
     """drop training and development pairs with more tokens on a side; with `published`, training pairs alone"""
@@ -206,9 +180,9 @@ class Collection(Options):
 
     size: Size = "small"
     """with `published`, which of them"""
-    add: ListedPlaces = []
+    add: list[Place] = []
     """with `published`, more local text to train on, PREFIX.LANG"""
-    cleaning: Switch = True
+    cleaning: bool = True
     """clean published text"""
     select_words: Words | None = None
     """keep the N words of cleaned text most similar to the development set and News Commentary"""
@@ -230,13 +204,13 @@ class Systems(Options):
     configuration: Configuration | None = None
     """NAME of configs/NAME.yaml, from which all systems of an ablation start: all its settings except budget and
     beam"""
-    flags: Flags = {}
+    flags: dict[str, Value] = {}
     """options of fairseq-train for every system of an ablation, without their dashes"""
-    baseline: Baseline | None = None
+    baseline: str | None = None
     """the system the others are compared with; without it, the first of fairseq's own, or the first of all"""
-    seeds: Seeds = [1]
+    seeds: Annotated[list[Seed], Field(min_length=1), DISTINCT] = [1]
     """train each system once with each seed"""
-    learning_rates: Rates = []
+    learning_rates: Annotated[list[Rate], DISTINCT] = []
     """train each system with each rate and the first seed; the one of the lowest validation loss is used for all seeds.
     Systems from configs/ keep their own"""
     processes: Positive = 1
@@ -257,6 +231,10 @@ class Systems(Options):
             raise ValueError(f"baseline {self.baseline} is not among the systems {', '.join(self.systems)}")
         if "segmentation" in self.flags:
             raise ValueError("segmentation is an option of the experiment and of its systems, and no flag")
+        for name, changes in self.changes.items():
+            own = changes.get("segmentation")
+            if own is not None and not re.fullmatch(SEGMENTED, str(own)):
+                raise ValueError(f"systems.{name}.segmentation must be {SEGMENTATION}, not {str(own)[:80]!r}")
         for flags in (self.flags, *self.changes.values()):
             check_flags(flags)
         return self
@@ -271,9 +249,9 @@ class Sizes(Options):
     """units per direction"""
     decoder_size: Positive = 512
     """half of it is the width of fconv and transformer: within a few percent of lstm's parameters"""
-    tied: Switch = False
+    tied: bool = False
     """the decoder looks words up in the matrix that it scores them with, in every system; of `embedding_size`"""
-    layer_norm: Switch = False
+    layer_norm: bool = False
     """layer norm on the output of every GRU layer and of the dilated grConv; other models stay as they are"""
 
 
@@ -286,7 +264,7 @@ class Settings(Sizes):
     """probability"""
     learning_rate: Rate = "1e-3"
     """of Adam"""
-    schedule: Schedule = "inverse_sqrt"
+    schedule: Literal["inverse_sqrt", "constant"] = "inverse_sqrt"
     """of the learning rate: inverse_sqrt rises over `warmup` updates to `learning_rate`, then falls with the square
     root of the update number; constant stays, but for the transformer, which needs the other"""
     warmup: Positive | None = None
@@ -312,11 +290,11 @@ class Translation(Options):
 
     beam: Positive = 5
     """of the search"""
-    without_unknown: Switch = False
+    without_unknown: bool = False
     """translate a second time with <unk> forbidden"""
-    beams: Beams = []
+    beams: Annotated[list[Positive], DISTINCT] = []
     """translate once more with each of these beams, and draw what they do to the systems"""
-    lenpens: Exponents = [1, 0]
+    lenpens: Annotated[list[Exponent], DISTINCT] = [1, 0]
     """for `beams`, exponents of the length that scores are divided by: 1 is fairseq's default, 0 no division"""
 
     @model_validator(mode="after")
@@ -337,11 +315,6 @@ class Experiment(Folder, Translation, Budget, Settings, Systems, Collection, Tex
     """All options of an experiment."""
 
     @property
-    def text(self) -> dict[str, Any]:
-        """What is said of text, as plain data."""
-        return {key: getattr(self, key) for key in (*Text.model_fields, *Collection.model_fields)}
-
-    @property
     def unused(self) -> dict[str, str]:
         """Options that change nothing, with the reason."""
         reasons: dict[str, str] = {}
@@ -359,10 +332,6 @@ class Experiment(Folder, Translation, Budget, Settings, Systems, Collection, Tex
             reason = "all systems are files of configs/, with settings of their own"
             reasons |= dict.fromkeys((*Settings.model_fields, "learning_rates"), reason)
         return reasons
-
-    def to_plan(self) -> dict[str, Any]:
-        """Returns the options as a plan has them: without budgets that are not given."""
-        return {key: value for key, value in self if key not in Budget.model_fields or value is not None}
 
     @model_validator(mode="after")
     def check_together(self) -> Experiment:
@@ -391,3 +360,141 @@ class Experiment(Folder, Translation, Budget, Settings, Systems, Collection, Tex
                 owner = f"configuration {self.configuration}'s" if self.configuration else "no option of an ablation"
                 raise ValueError(f"{key} is {owner}: flags can change it")
         return self
+
+
+class OptionError(ValueError):
+    """An invalid option; the message names the file, or the command line, and the option."""
+
+
+class Loader(yaml.SafeLoader):
+    """YAML in which no key of a mapping is there twice: the first would be lost without a word.
+
+    Numbers are decimal: 010 and 1:30, which YAML takes for 8 and 90, are text.
+    """
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        names = [str(key.value) for key, _ in node.value]
+        for name in names:
+            if names.count(name) > 1:
+                raise yaml.constructor.ConstructorError(None, None, f"{name!r} is there twice", node.start_mark)
+        return super().construct_mapping(node, deep)
+
+
+def construct_number(loader: Loader, node: yaml.ScalarNode) -> Any:
+    """A decimal number, or the text of something else."""
+    text = loader.construct_scalar(node)
+    if re.fullmatch("[+-]?(0|[1-9][0-9]*)", text):
+        return int(text)
+    return float(text) if re.fullmatch(r"[+-]?[0-9]*\.[0-9]*([eE][+-][0-9]+)?", text) else text
+
+
+for number in ("int", "float"):
+    Loader.add_constructor(f"tag:yaml.org,2002:{number}", construct_number)
+
+
+def read_experiment(file: str | PathLike[str], overrides: Sequence[str] = ()) -> Experiment:
+    """All options of an experiment: those of a file, with ``KEY=VALUE`` in their place, each checked.
+
+    Raises:
+        OptionError: if the file is no YAML, or an option is unknown, has a value that it cannot have, or would do
+            nothing where the command line sets it.
+        OSError: if the file cannot be read.
+    """
+    if not (PROJECT / "workflow").is_dir():
+        raise OptionError(f"there is no {PROJECT / 'workflow'}: experiments are run from a clone of the project")
+    options = read_yaml(Path(file).read_bytes(), file)
+    if not isinstance(options, dict):
+        raise OptionError(f"{file}: it must be a mapping of options to values, not {str(options)[:80]!r}")
+    if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9._-]*", Path(file).stem):
+        raise OptionError(f"{file}: its name must consist of letters, digits, '.', '_', and '-': results get it")
+    changes = read_overrides(overrides)
+    if "corpus" in changes and changes["corpus"] is options.get("corpus") is None:
+        raise OptionError("command line: corpus is empty: name a folder, or leave it out for the synthetic corpus")
+    budgets = Budget.model_fields
+    for place, given in ((file, options), ("command line", changes)):
+        if sum(given.get(budget) is not None for budget in budgets) > 1:
+            raise OptionError(f"{place}: give one budget: {', '.join(budgets)}")
+    options = {key: value for key, value in options.items() if key not in budgets or not changes.keys() & budgets}
+    try:
+        experiment = Experiment.model_validate({**options, **changes})
+    except ValidationError as error:
+        key, message = describe_error(error)
+        raise OptionError(f"{'command line' if key in changes else file}: {message}") from None
+    for key, reason in experiment.unused.items():
+        # In a file, it may wait for another option of the command line.
+        if key in changes:
+            raise OptionError(f"command line: {key} would do nothing: {reason}")
+    return experiment
+
+
+def read_yaml(text: str | bytes, place: str | PathLike[str]) -> Any:
+    """What YAML says, without running code; OptionError names the place of what is none."""
+    try:
+        return yaml.load(text, Loader)
+    except (yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        # PyYAML lets what Python says of a malformed date, number or key through.
+        raise OptionError(f"{place}: {' '.join(str(error).split())}") from None
+
+
+def read_overrides(texts: Sequence[str]) -> dict[str, Any]:
+    """What the command line says, as text: lists, and pairs of a name and a value, have commas between them.
+
+    Raises:
+        OptionError: if something is no ``KEY=VALUE``, or there is no such option, or it is there twice.
+    """
+    changes: dict[str, Any] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise OptionError(f"'{text}' is no option: write KEY=VALUE")
+        if key not in Experiment.model_fields:
+            raise OptionError(f"command line: {describe_unknown(key)}")
+        if key in changes:
+            raise OptionError(f"command line: {key} is given twice: leave one out")
+        default = Experiment.model_fields[key].default
+        parts = [part for part in value.split(",") if part]
+        if isinstance(default, dict):
+            changes[key] = read_pairs(key, parts)
+        else:
+            changes[key] = parts if isinstance(default, list) else value or None
+    return changes
+
+
+def read_pairs(key: str, parts: Sequence[str]) -> dict[str, Any]:
+    """The value of an option that has names. That of a flag may be of any type, as in a file.
+
+    Raises:
+        OptionError: if a name is missing or there twice.
+    """
+    pairs: dict[str, Any] = {}
+    for part in parts:
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise OptionError(f"command line: {key} must be NAME=VALUE, several separated by commas, not {name!r}")
+        if name in pairs:
+            raise OptionError(f"command line: {key} has the name {name} twice")
+        pairs[name] = read_yaml(value, f"command line: {key}.{name}") if key == "flags" else value
+    return pairs
+
+
+def describe_error(error: ValidationError) -> tuple[str, str]:
+    """The first option that is wrong, and the message about it."""
+    first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+    reason = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    steps = [str(step) for step in first["loc"] if step not in (NAMES, CHANGES)]
+    if not steps:
+        return "", reason
+    if first["type"] == "extra_forbidden":
+        return steps[0], describe_unknown(steps[0])
+    # A name that is wrong is an option of its own: the path ends above it.
+    path = ".".join(steps[:-2] if steps[-1] == "[key]" else steps)
+    return steps[0], f"{path} is required" if first[
+        "type"
+    ] == "missing" else f"{path} {reason}, not {str(first['input'])[:80]!r}"
+
+
+def describe_unknown(key: str) -> str:
+    """The message for an option that does not exist, with the closest one that does."""
+    close = difflib.get_close_matches(key, Experiment.model_fields, n=1)
+    hint = f"did you mean {close[0]}?" if close else "recurrent-mt experiment --help lists all"
+    return f"there is no option {key}: {hint}"

@@ -1,7 +1,7 @@
 """The layout of a run folder, which stands here and nowhere else.
 
     options                          how text became tokens, and all other options of the experiment
-    text/  data/  extra/             the text on its way to tokens, what fairseq-preprocess made of it, further test sets
+    text/  data/  extra/             the text on its way to tokens, what fairseq-preprocess made of it, more test sets
     systems/NAME/seed-N/             one training of a system, and its translations, in which are
         checkpoints/checkpoint_best.pt
         train.log  peak-memory  outcome
@@ -22,7 +22,8 @@ from ..text_files import FileError, dictionary_folder, read_lines
 from ..text_form import read_text_form
 
 #: In the folder of a training: its parameters, its log, the bytes that its largest process held, and how it ended.
-BEST = "checkpoints/checkpoint_best.pt"
+CHECKPOINTS = "checkpoints"
+BEST = f"{CHECKPOINTS}/checkpoint_best.pt"
 TRAIN_LOG = "train.log"
 PEAK_MEMORY = "peak-memory"
 OUTCOME = "outcome"

@@ -16,16 +16,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any
+from typing import IO
 
 import psutil  # before a signal comes: an import that a second one interrupts is not whole
 import yaml
 
-from .outcomes import Outcome, Status, read_outcome
 from ..file_lock import lock_file
 from ..ordered_map import processors
 from .experiment import PROJECT
-from .plan import later_outcomes, lay_out_results, require_links, search_outcomes, show_results, training_outcomes
+from .outcomes import Outcome, Status, read_outcome
+from .plan import Plan
+from .view import lay_out_results, require_links, show_results
 
 WORKFLOW = PROJECT / "workflow"
 #: Seconds from a signal until Snakemake, having cancelled what it has given to a cluster, is killed. It would go on
@@ -73,7 +74,7 @@ class StoppedError(RuntimeError):
     """Raised when a signal has stopped the run."""
 
 
-def launch(plan: Mapping[str, Any], settings: Launch, say: Callable[[str], None] = print) -> str:
+def launch(plan: Plan, settings: Launch, say: Callable[[str], None] = print) -> str:
     """Runs everything that is left to do.
 
     Args:
@@ -109,29 +110,29 @@ def launch(plan: Mapping[str, Any], settings: Launch, say: Callable[[str], None]
         require_links(plan, out)
         for file in again:
             file.unlink()
-        for name, title in training_outcomes(plan).items():
+        for name, title in plan.training_outcomes.items():
             if (outcome := read_outcome(out / name)) and outcome.failed:
                 say(f"Failed before: {title}: {outcome.reason} (--retry to try again)")
-        status = run_workflow(plan, settings, out, out / plan["results"], lock=lock)
-        show_results(plan, out)
+        status = run_workflow(plan, settings, out, out / plan.results, lock=lock)
+        show_results(plan.results, out)
     return describe_failures(plan, out, status, say)
 
 
-def find_failed(plan: Mapping[str, Any], out: Path, *, trainings: bool) -> dict[Path, Outcome]:
+def find_failed(plan: Plan, out: Path, *, trainings: bool) -> dict[Path, Outcome]:
     """The outcomes of what has failed: of trainings, searches included, or of all else."""
-    names = [*training_outcomes(plan), *search_outcomes(plan)] if trainings else later_outcomes(plan)
+    names = [*plan.training_outcomes, *plan.search_outcomes] if trainings else plan.later_outcomes
     outcomes = {out / name: read_outcome(out / name) for name in sorted(names)}
     failed = {file: one for file, one in outcomes.items() if one and one.failed}
     # A rate that diverges is a result of the search.
-    for name in search_outcomes(plan):
+    for name in plan.search_outcomes:
         if out / name in failed and failed[out / name].status == Status.DIVERGED:
             del failed[out / name]
     return failed
 
 
-def describe_failures(plan: Mapping[str, Any], out: Path, status: int, say: Callable[[str], None]) -> str:
+def describe_failures(plan: Plan, out: Path, status: int, say: Callable[[str], None]) -> str:
     """Says why each training failed, with the end of its log, and returns what failed in one line."""
-    trainings, titles = find_failed(plan, out, trainings=True), training_outcomes(plan)
+    trainings, titles = find_failed(plan, out, trainings=True), plan.training_outcomes
     failed = [(title, trainings[out / name]) for name, title in titles.items() if out / name in trainings]
     for title, outcome in failed:
         end = (f"  | {line[:300]}" for line in outcome.log.splitlines())
@@ -206,7 +207,7 @@ def hold(out: Path, lock: IO[bytes], *, locked: bool) -> None:
 
 
 def run_workflow(
-    plan: Mapping[str, Any],
+    plan: Plan,
     settings: Launch,
     folder: Path,
     place: Path,
@@ -234,10 +235,11 @@ def run_workflow(
     threads = threads_of_a_training(settings, os.environ)
     profile = find_profile(settings)
     file = place / "experiment.yaml"
-    file.write_text(yaml.safe_dump({**plan, "threads": threads}, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    record = {**plan.to_record(), "threads": threads}
+    file.write_text(yaml.safe_dump(record, sort_keys=False, allow_unicode=True), encoding="utf-8")
     command = engine_command(settings, folder, file.resolve(), threads)
-    if plan["options"].get("updates"):
-        command += ["--logger-progress-limit", str(plan["options"]["updates"])]
+    if plan.experiment.updates:
+        command += ["--logger-progress-limit", str(plan.experiment.updates)]
     if profile and not settings.dry_run:
         command += status_options(profile)
     command += ["--forcerun", *again] if again else []

@@ -1,25 +1,30 @@
-"""From an experiment to the plan that the workflow carries out: every path, every command line, and every outcome."""
+"""From an experiment to the plan that the workflow carries out: every path, every command line, and every outcome.
+
+What decides a result is in its path: ``corpora/ID`` is one text with one segmentation, ``trainings/NAME-ID`` one
+system with one set of options, and ``results/ID`` what was made of them. So a changed option starts a new training, and
+earlier results stay.
+"""
 
 from __future__ import annotations
 
 import json
-import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from .. import numerics
+from .corpora import checksum, describe_corpus
+from .corpus import Corpus
+from .defaults import list_defaults
+from .experiment import CONFIGURATIONS, PROJECT, Budget, Experiment, identify
+from .folder import BEST, OUTCOME, RATES, REPORT, TABLE, seed_folder
 from .outcomes import Status, read_outcome
 from .rates import read_choice
-from ..text_files import FileError
-from ..text_form import TextForm
-from .corpora import checksum, describe_corpus, describe_extra_tests, find_checksums, identify
-from .corpus_files import CorpusFiles, corpora_of
-from .defaults import list_defaults
-from .folder import OUTCOME
-from .experiment import CONFIGURATIONS, PROJECT, Experiment
 from .systems import DATA, PLUGIN, SEED, budget_arguments, has_positions, is_configuration, list_training_arguments
 
 #: Options that say where and how fast, and not what comes out.
@@ -32,301 +37,18 @@ CHECKPOINTS = [
 #: Options whose values are files: word vectors, and what samples subwords, of which there may be two.
 SAMPLED = "--sample-subwords"
 FILES = ("--encoder-embed-path", "--decoder-embed-path", SAMPLED)
-#: The folder of searches for learning rates.
-RATES = "rates"
 #: How long the n-best lists in a log are, at most.
 LISTED = 10
 
 
-def make_plan(name: str, experiment: Experiment) -> dict[str, Any]:
-    """The plan of an experiment, the configuration of workflow/Snakefile.
-
-    What decides a result is in its path: ``corpora/ID`` is one text with one segmentation, ``trainings/NAME-ID`` one
-    system with one set of options, and ``results/ID`` what was made of them, with links to them. So a changed
-    option starts a new training, and earlier results stay.
-
-    Args:
-        name: of the experiment.
-        experiment: with all its options.
-
-    Raises:
-        ValueError: if a system is none, or the text does not go with the options.
-        FileError: if a file is missing.
-    """
-    options = experiment.to_plan()
-    arguments = list_training_arguments(experiment, CONFIGURATIONS)
-    positions = any(map(has_positions, arguments.values()))
-    common = describe_corpus(experiment.text, experiment.segmentation, positions=positions)
-    corpora: dict[str, Any] = {common["id"]: common}
-    systems: dict[str, Any] = {}
-    for system in experiment.systems:
-        own = experiment.changes.get(system, {}).get("segmentation")
-        corpus = describe_corpus(experiment.text, own, positions=positions) if own else common
-        corpora[corpus["id"]] = corpus
-        systems[system] = plan_system(system, experiment, arguments[system], corpus["id"])
-    used = {system["corpus"] for system in systems.values()} or {common["id"]}
-    plan: dict[str, Any] = {
-        "name": name,
-        "languages": experiment.pair.split("-"),
-        "options": {**options, "checksums": find_checksums(experiment.text)},
-        "corpora": {key: corpus for key, corpus in corpora.items() if key in used},
-        "extra_tests": describe_extra_tests(experiment.text),
-        "systems": systems,
-        "ablation": experiment.ablation,
-        "plugin": str(PROJECT / "user_dir"),
-    }
-    decisive = {key: value for key, value in options.items() if key not in WITHOUT_EFFECT}
-    extra = {key: value["id"] for key, value in plan["extra_tests"].items()}
-    made_of = {"used": sorted(used), "trainings": {key: system["folder"] for key, system in systems.items()}}
-    identity = {**decisive, "corpus": None, "extra_tests": extra, **made_of, "numerics": numerics.SCORES, "name": name}
-    return {**plan, "results": f"results/{identify(identity)}"}
+def training_folder(folder: str, seed: object) -> str:
+    """The folder of one training; ``folder`` is NAME-ID, and both may be wildcards."""
+    return seed_folder(f"trainings/{folder}", seed)
 
 
-def plan_system(name: str, experiment: Experiment, arguments: list[str], corpus: str) -> dict[str, Any]:
-    """What one system is trained on and with."""
-    budget = budget_arguments(experiment)
-    searched = bool(experiment.learning_rates) and not is_configuration(name, experiment, CONFIGURATIONS)
-    rates = experiment.learning_rates if searched else []
-    seed = experiment.seeds[0] if searched else None
-    arguments, contents = locate_files(arguments)
-    code = {"numerics": numerics.TRAINING, "defaults": list_defaults(arguments)}
-    identity = identify([contents, budget, corpus, rates, seed, experiment.processes, CHECKPOINTS, code])
-    return {
-        "corpus": corpus,
-        "folder": f"{name}-{identity}",
-        "arguments": arguments,
-        "budget": budget,
-        "rates": rates,
-        "searched_with": seed,
-    }
-
-
-def locate_files(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The arguments with files that are read in a training as paths that hold anywhere, and with checksums instead.
-
-    Raises:
-        FileError: if such a file is missing.
-    """
-    located, contents = list(arguments), list(arguments)
-    for number, (option, value) in enumerate(pairwise(arguments), 1):
-        if option in FILES:
-            files = [Path(file).resolve() for file in (value.split(",") if option == SAMPLED else [value])]
-            located[number] = ",".join(map(str, files))
-            contents[number] = ",".join(map(checksum, files))
-    return located, contents
-
-
-def run_folders(plan: Mapping[str, Any]) -> dict[str, str]:
-    """Corpus to the folder that has the results with it: one for all, or of an ablation one for each segmentation."""
-    corpora = {key: TextForm.from_record(corpus["form"], "").name for key, corpus in plan["corpora"].items()}
-    return {key: f"{plan['results']}/{name}" if plan["ablation"] else plan["results"] for key, name in corpora.items()}
-
-
-def translation_folder(plan: Mapping[str, Any], system: str, seed: int) -> str:
-    """Returns the folder of the translations by one training."""
-    return f"trainings/{plan['systems'][system]['folder']}/seed-{seed}/beam-{plan['options']['beam']}"
-
-
-def all_trainings(plan: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """Lists all trainings: every system's first seed before any second."""
-    for seed in plan["options"]["seeds"]:
-        for system in plan["systems"]:
-            yield system, seed
-
-
-def record_options(plan: Mapping[str, Any], corpus: Mapping[str, Any]) -> str:
-    """The file ``options`` of a run folder: how its text is read and joined again, and everything else."""
-    options, known = plan["options"], corpus["form"]
-    others = {
-        key.upper(): ",".join(map(str, value)) if isinstance(value, (list, dict)) else value
-        for key, value in options.items()
-        if key.upper() not in known and key not in ("pair", "published", "flags", *WITHOUT_EFFECT)
-    }
-    lines = {**known, **others}.items()
-    return "".join(f"{name} {'' if value is None else value}\n" for name, value in lines)
-
-
-def lay_out_results(plan: Mapping[str, Any], out: Path) -> None:
-    """Makes ``results/ID``: the browsable view of one experiment's results.
-
-    Links may lead nowhere until the workflow has made what they are for.
-    """
-    extra = {f"extra/{name}": f"extra/{one['id']}" for name, one in plan["extra_tests"].items()}
-    for key, place in run_folders(plan).items():
-        corpus = plan["corpora"][key]
-        folder = out / place
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "options").write_text(record_options(plan, corpus), encoding="utf-8")
-        for name, inside in {"text": "text", "data": "data", "raw": "raw", "clean": "clean", **extra}.items():
-            link(folder / name, out / "corpora" / key / inside)
-        if corpus["source"] == "synthetic":
-            link(folder / "corpus", out / corpus["folder"])
-        for system, seed in all_trainings(plan):
-            if plan["systems"][system]["corpus"] == key:
-                target = out / translation_folder(plan, system, seed)
-                link(folder / "systems" / system / f"seed-{seed}", target)
-                for name in ("checkpoints", "train.log", "peak-memory", "outcome"):
-                    link(target / name, target.parent / name)
-                if plan["systems"][system]["rates"]:
-                    link(folder / RATES / system, out / RATES / plan["systems"][system]["folder"])
-
-
-def link(place: Path, target: Path) -> None:
-    """A relative link, so that the whole folder can be moved.
-
-    Raises:
-        FileError: if something else is in its place.
-    """
-    require_link(place)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    relative = Path(os.path.relpath(target, place.parent))
-    if place.is_symlink() and place.readlink() == relative:
-        return
-    place.unlink(missing_ok=True)
-    place.symlink_to(relative)
-
-
-def require_link(place: Path) -> None:
-    """Raises FileError where a link of a run folder is to be and something else is, which may be all that there is."""
-    if place.exists() and not place.is_symlink():
-        raise FileError(
-            place,
-            "a link to results must be here and none is, as after a copy that does not keep links: copy the whole "
-            "folder with cp -a, rsync -a, or tar, name another one with out=DIR, or move this away",
-        )
-
-
-def require_links(plan: Mapping[str, Any], out: Path) -> None:
-    """Checks before any work that `show_results` can show what will be made: else, earlier results would stay.
-
-    Raises:
-        FileError: naming what is in the way.
-    """
-    made = [*result_files(plan), *([] if plan["ablation"] else drawing_outcomes(plan))]
-    names = {Path(file).relative_to(plan["results"]).parts[0] for file in made}
-    for name in sorted(names | {place.name for place in shown_places(plan, out)}):
-        require_link(out / name)
-
-
-def shown_places(plan: Mapping[str, Any], out: Path) -> list[Path]:
-    """What is in the folder of the latest results and shown in the run folder itself, which has all searches' rates."""
-    return sorted(place for place in (out / plan["results"]).iterdir() if place.name != RATES)
-
-
-def show_results(plan: Mapping[str, Any], out: Path) -> None:
-    """Links everything of the latest results into the run folder itself.
-
-    Raises:
-        FileError: naming what is in the way.
-    """
-    for place in out.iterdir():
-        if place.is_symlink() and str(place.readlink()).startswith("results/"):
-            place.unlink()
-    for place in shown_places(plan, out):
-        if place.exists():
-            link(out / place.name, place)
-
-
-def training_folder(system: Mapping[str, Any], seed: int | str) -> str:
-    """The folder of one training of a system of the plan."""
-    return f"trainings/{system['folder']}/seed-{seed}"
-
-
-def search_folder(system: Mapping[str, Any]) -> str:
-    """The folder of the search for a system's learning rate."""
-    return f"{RATES}/{system['folder']}"
-
-
-def training_outcomes(plan: Mapping[str, Any]) -> dict[str, str]:
-    """The outcome of each training, and what people call it."""
-    return {
-        f"{training_folder(plan['systems'][system], seed)}/{OUTCOME}": f"{system}, seed {seed}"
-        for system, seed in all_trainings(plan)
-    }
-
-
-def search_outcomes(plan: Mapping[str, Any]) -> list[str]:
-    """The outcomes of all searches for a learning rate, each after those of its trainings."""
-    files = []
-    for system in plan["systems"].values():
-        place = search_folder(system)
-        files += [f"{place}/seed-{system['searched_with']}/{rate}/{OUTCOME}" for rate in system["rates"]]
-        files += [f"{place}/{OUTCOME}"] * bool(system["rates"])
-    return files
-
-
-def later_outcomes(plan: Mapping[str, Any]) -> list[str]:
-    """The outcomes of everything that is done with trained models."""
-    if plan["ablation"]:
-        return [*translation_outcomes(plan), *operation_outcomes(plan)]
-    beams = [file for system in plan["systems"] for file in beam_outcomes(plan, system)]
-    return [*translation_outcomes(plan), *beams, *drawing_outcomes(plan)]
-
-
-def translation_outcomes(plan: Mapping[str, Any]) -> list[str]:
-    """The outcomes of all translations of test sets."""
-    names = ["test", *["test-without-unknown"] * plan["options"]["without_unknown"]]
-    names += [f"extra-{test['id']}" for test in plan["extra_tests"].values()]
-    return [f"{translation_folder(plan, *one)}/{name}.{OUTCOME}" for one in all_trainings(plan) for name in names]
-
-
-def system_outcomes(plan: Mapping[str, Any], system: str) -> list[str]:
-    """The outcomes of all trainings of a system."""
-    return [f"{training_folder(plan['systems'][system], seed)}/{OUTCOME}" for seed in plan["options"]["seeds"]]
-
-
-def operation_outcomes(plan: Mapping[str, Any]) -> list[str]:
-    """The outcomes of counting every training's operations."""
-    return [f"{translation_folder(plan, *one)}/operations.{OUTCOME}" for one in all_trainings(plan)]
-
-
-def beam_outcomes(plan: Mapping[str, Any], system: str) -> list[str]:
-    """The outcomes of a system's searches for the curve over beams, with the first seed."""
-    place = training_folder(plan["systems"][system], plan["options"]["seeds"][0])
-    return [f"{place}/beams/{name}.{OUTCOME}" for name in beam_names(plan["options"])]
-
-
-def drawing_outcomes(plan: Mapping[str, Any]) -> list[str]:
-    """The outcomes of all drawings: alignments where a system attends, structure where it has that."""
-    drawn = {"alignments": attends, "structure": has_structure}
-    return [
-        f"{plan['results']}/figures/{kind}-{name}.{OUTCOME}"
-        for kind, has in drawn.items()
-        for name, system in plan["systems"].items()
-        if has(system["arguments"])
-    ]
-
-
-def result_files(plan: Mapping[str, Any]) -> list[str]:
-    """What an experiment ends in: tables, and a report; nothing if it only prepares text."""
-    results = plan["results"]
-    if not plan["systems"]:
-        return []
-    if plan["ablation"]:
-        return [f"{results}/{plan['name']}.txt"]
-    return [f"{results}/table.txt", f"{results}/report.html", *beam_files(plan)]
-
-
-def beam_files(plan: Mapping[str, Any]) -> list[str]:
-    """The curve over beams, where one is asked for."""
-    return [f"{plan['results']}/beams/beams.txt"] if plan["options"]["beams"] else []
-
-
-def used_corpora(plan: Mapping[str, Any]) -> list[CorpusFiles]:
-    """The corpora that a system is trained on."""
-    corpora = corpora_of(plan)
-    return [corpora[name] for name in sorted({system["corpus"] for system in plan["systems"].values()})]
-
-
-def reference_files(plan: Mapping[str, Any]) -> list[str]:
-    """The texts that test sets are scored against, and their sources."""
-    places = ["text", *(f"extra/{test['id']}" for test in plan["extra_tests"].values())]
-    return [
-        file
-        for corpus in used_corpora(plan)
-        for place in places
-        for file in corpus.both_sides(f"{corpus.folder}/{place}/raw/test")
-    ]
+def trial_folder(folder: str, seed: object, rate: str) -> str:
+    """The folder of one training in a search for a learning rate."""
+    return f"{seed_folder(f'{RATES}/{folder}', seed)}/{rate}"
 
 
 def has_finished(file: str | Path) -> bool:
@@ -335,59 +57,174 @@ def has_finished(file: str | Path) -> bool:
     return outcome is not None and outcome.status == Status.FINISHED
 
 
-def first_finished(outcomes: Sequence[str]) -> Path:
-    """The folder of the first training that has finished; of the first one where none has yet."""
-    return Path(next(filter(has_finished, outcomes), outcomes[0])).parent
+@dataclass(frozen=True)
+class System:
+    """What one system is trained on and with.
 
-
-def training_command(plan: Mapping[str, Any], system: Mapping[str, Any], seed: str, rate: str | None = None) -> str:
-    """What follows ``fairseq-train`` for one training of a system, for a shell.
-
-    Args:
-        plan: of the experiment.
-        system: of the plan.
-        seed: of the training.
-        rate: the learning rate, if it is searched.
+    Attributes:
+        name: of the system.
+        folder: NAME-ID, in the paths of its trainings.
+        corpus: that it is trained on.
+        arguments: of fairseq-train, with `SEED`, `DATA`, and `PLUGIN` in place of what is no part of the system.
+        budget: further arguments.
+        rates: the learning rates among which one is searched.
+        searched_with: the seed of that search.
+        seeds: of its trainings.
     """
-    places = {SEED: seed, PLUGIN: plan["plugin"], DATA: data_argument(plan, system["corpus"])}
-    words = [*system["arguments"], *(["--lr", rate] if rate else []), *system["budget"]]
-    for name, value in places.items():
-        words = [word.replace(name, value) for word in words]
-    return shlex.join([*words, *CHECKPOINTS])
 
+    name: str
+    folder: str
+    corpus: Corpus
+    arguments: list[str]
+    budget: list[str]
+    rates: list[str]
+    searched_with: int | None
+    seeds: list[int]
 
-def data_argument(plan: Mapping[str, Any], corpus: str) -> str:
-    """The binarized data of a corpus, several shards joined by colons."""
-    folder, shards = f"corpora/{corpus}/data", plan["corpora"][corpus]["shards"]
-    return folder if shards == 1 else ":".join(f"{folder}/shard{shard}" for shard in range(shards))
+    # Trainings; seeds are text where they come from paths.
 
+    def command(self, seed: object, rate: str | None = None) -> str:
+        """What follows ``fairseq-train`` for one training, for a shell; ``rate``, if it is searched."""
+        words = [*self.arguments, *(["--lr", rate] if rate else []), *self.budget]
+        places = {SEED: str(seed), PLUGIN: str(PROJECT / "user_dir"), DATA: ":".join(self.corpus.data_folders)}
+        for name, value in places.items():
+            words = [word.replace(name, value) for word in words]
+        return shlex.join([*words, *CHECKPOINTS])
 
-def copy_unless_chosen(choice: str, output: str) -> str:
-    """What precedes a training whose learning rate is searched: without one, it ends as the search did."""
-    return f"grep -qsx finished {choice} || {{ cp {choice} {output}; exit; }}; "
+    def chosen_command(self, seed: object) -> str:
+        """The same as `command`, with the rate that was chosen if it is searched."""
+        return self.command(seed, self.chosen_rate if self.rates else None)
 
+    @property
+    def outcomes(self) -> list[str]:
+        """The outcomes of its trainings, one a seed."""
+        return [f"{training_folder(self.folder, seed)}/{OUTCOME}" for seed in self.seeds]
 
-def search_flags(name: str, beam: str) -> str:
-    """What differs between the searches of test sets."""
-    if name.startswith("extra-"):
-        return "--nbest 1"
-    flags = f"--nbest {min(int(beam), LISTED)}"
-    return f"{flags} --unkpen inf" if name == "test-without-unknown" else flags
+    @property
+    def model(self) -> str:
+        """The checkpoint of the first training that has finished; of the first one where none has yet."""
+        return f"{Path(next(filter(has_finished, self.outcomes), self.outcomes[0])).parent}/{BEST}"
 
+    # The search for a learning rate.
 
-def penalized_flags(penalty: str, beam: str) -> str:
-    """What differs between the searches for the curve over beams; `penalty` is the end of their names."""
-    penalty = penalty.removeprefix("-lenpen-")
-    flags = {"": "", "-unnormalized": " --unnormalized"}.get(penalty, f" --lenpen {penalty}")
-    return f"--nbest {min(int(beam), LISTED)}{flags}"
+    @property
+    def search(self) -> str:
+        """The folder of the search for its learning rate."""
+        return f"{RATES}/{self.folder}"
 
+    @property
+    def rate_choice(self) -> list[str]:
+        """The outcome of that search, if there is one."""
+        return [f"{self.search}/{OUTCOME}"] if self.rates else []
 
-def translated_set(plan: Mapping[str, Any], name: str) -> str:
-    """What people call the text of a search."""
-    extra = {f"extra-{test['id']}": f"the test set {title}" for title, test in plan["extra_tests"].items()}
-    if name in extra:
-        return extra[name]
-    return "the test set" if name == "test" else "the test set, <unk> forbidden,"
+    @property
+    def trial_outcomes(self) -> list[str]:
+        """The outcomes of that search's trainings."""
+        return [f"{trial_folder(self.folder, self.searched_with, rate)}/{OUTCOME}" for rate in self.rates]
+
+    @property
+    def rate_list(self) -> str:
+        return ",".join(self.rates)
+
+    @property
+    def chosen_rate(self) -> str:
+        """The learning rate that was chosen; a word that stands for it until then."""
+        choice = read_choice(self.search)
+        return choice.chosen if choice else "CHOSEN"
+
+    @property
+    def chosen_trial(self) -> str:
+        """The folder of the training with that rate."""
+        return trial_folder(self.folder, self.searched_with, self.chosen_rate)
+
+    def unless_chosen(self, output: Sequence[str]) -> str:
+        """What precedes a training whose learning rate is searched: without one, it ends as the search did."""
+        if not self.rates:
+            return ""
+        (choice,) = self.rate_choice
+        return f"grep -qsx finished {choice} || {{ cp {choice} {output[0]}; exit; }}; "
+
+    # Translations.
+
+    @staticmethod
+    def search_flags(name: str, beam: str) -> str:
+        """What differs between the searches of test sets."""
+        if name.startswith("extra-"):
+            return "--nbest 1"
+        flags = f"--nbest {min(int(beam), LISTED)}"
+        return f"{flags} --unkpen inf" if name == "test-without-unknown" else flags
+
+    @staticmethod
+    def penalized_flags(penalty: str, beam: str) -> str:
+        """What differs between the searches for the curve over beams; ``penalty`` is the end of their names."""
+        penalty = penalty.removeprefix("-lenpen-")
+        flags = {"": "", "-unnormalized": " --unnormalized"}.get(penalty, f" --lenpen {penalty}")
+        return f"--nbest {min(int(beam), LISTED)}{flags}"
+
+    @property
+    def search_options(self) -> str:
+        """What all searches have."""
+        return shlex.join(self.corpus.form.search_flags(PROJECT / "user_dir"))
+
+    def finish(self, output: Sequence[str]) -> str:
+        """What follows a search of a test set: its log, its n-best lists, and its translations as people write them."""
+        return finishing_command(output[0], self.corpus.form.join_command, lists=True)
+
+    def finish_without_lists(self, output: Sequence[str]) -> str:
+        """The same as `finish`, without n-best lists."""
+        return finishing_command(output[0], self.corpus.form.join_command)
+
+    # Drawings.
+
+    @property
+    def links(self) -> str | None:
+        """The file of gold links between the words of the test set; None without."""
+        return self.corpus.gold_file(f"{'-'.join(self.corpus.languages)}.align")
+
+    @property
+    def trees(self) -> str | None:
+        """The file of gold trees over its sources; None without.
+
+        No binary trees follow from the gates of a dilated grConv: it joins the same windows everywhere.
+        """
+        if "--grconv-dilated" in self.arguments:
+            return None
+        return self.corpus.gold_file(f"{self.corpus.languages[0]}.ptb")
+
+    @property
+    def links_flag(self) -> str:
+        return f"--gold {shlex.quote(self.links)}" if self.links else ""
+
+    @property
+    def trees_flag(self) -> str:
+        return f"--trees {shlex.quote(self.trees)}" if self.trees else ""
+
+    @property
+    def edited_links(self) -> list[str]:
+        """Gold links to depend on: somebody may add or correct them. The synthetic corpus stays as it was made."""
+        return [self.links] if self.links and self.corpus.source != "synthetic" else []
+
+    @property
+    def edited_trees(self) -> list[str]:
+        """Gold trees to depend on."""
+        return [self.trees] if self.trees and self.corpus.source != "synthetic" else []
+
+    def option(self, flag: str, default: str) -> str:
+        """The value of an option that it is trained with."""
+        return self.arguments[self.arguments.index(flag) + 1] if flag in self.arguments else default
+
+    @property
+    def attends(self) -> bool:
+        """Whether its alignments can be drawn."""
+        # fconv and the transformer attend in several layers at once.
+        several = self.option("--arch", "fconv") in ("fconv", "transformer")
+        return not several and self.option("--decoder-attention", "none") not in ("none", "0", "False")
+
+    @property
+    def has_structure(self) -> bool:
+        """Whether its gates can be drawn: it is a dilated grConv, or one with pyramids over whole sentences."""
+        whole = self.option("--grconv-height", "0") == "0" or "--grconv-dilated" in self.arguments
+        return self.option("--arch", "") == "grconv_encoder" and whole
 
 
 def finishing_command(outcome: str, detokenizer: str, *, lists: bool = False) -> str:
@@ -405,15 +242,171 @@ def finishing_command(outcome: str, detokenizer: str, *, lists: bool = False) ->
     return f"mv {name}.search {name}.log && {{ {every}{tool} --out {name}.detokenized; }} > {name}.search 2>&1"
 
 
-def chosen_rate(folder: str) -> str:
-    """The learning rate that a search has chosen; a word that stands for it until then."""
-    choice = read_choice(folder)
-    return choice.chosen if choice else "CHOSEN"
+@dataclass(frozen=True)
+class Plan:
+    """What an experiment makes.
 
+    Attributes:
+        name: of the experiment.
+        experiment: its options.
+        corpora: by their ids, those that a system is trained on; the only one without systems.
+        systems: by their names.
+        results: the folder of its tables and figures, ``results/ID``.
+    """
 
-def beam_names(options: Mapping[str, Any]) -> list[str]:
-    """What the searches that the curve over beams is drawn of are called."""
-    return [f"beam-{beam}{penalty_name(penalty)}" for beam in options["beams"] for penalty in options["lenpens"]]
+    name: str
+    experiment: Experiment
+    corpora: dict[str, Corpus]
+    systems: dict[str, System]
+    results: str
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """All options, without budgets that are not given."""
+        return given_options(self.experiment)
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """Source and target."""
+        source, target = self.experiment.pair.split("-")
+        return source, target
+
+    @property
+    def ablation(self) -> bool:
+        return self.experiment.ablation
+
+    @property
+    def extra_tests(self) -> dict[str, str]:
+        """Name to id of the further test sets."""
+        corpus = next(iter(self.corpora.values()))
+        return {test.name: test.id for test in corpus.extra.values()}
+
+    @property
+    def trainings(self) -> list[tuple[System, int]]:
+        """Every training: all systems with the first seed before any with the second."""
+        return [(system, seed) for seed in self.experiment.seeds for system in self.systems.values()]
+
+    def translation_folder(self, system: System, seed: int) -> str:
+        """The folder of the translations by one training."""
+        return f"{training_folder(system.folder, seed)}/beam-{self.experiment.beam}"
+
+    # Outcomes of what may fail without stopping the others.
+
+    @property
+    def training_outcomes(self) -> dict[str, str]:
+        """The outcome of each training, and what people call it."""
+        return {
+            f"{training_folder(system.folder, seed)}/{OUTCOME}": f"{system.name}, seed {seed}"
+            for system, seed in self.trainings
+        }
+
+    @property
+    def search_outcomes(self) -> list[str]:
+        """The outcomes of all searches for a learning rate, each after those of its trainings."""
+        return [file for one in self.systems.values() for file in (*one.trial_outcomes, *one.rate_choice)]
+
+    @property
+    def later_outcomes(self) -> list[str]:
+        """The outcomes of everything that is done with trained models."""
+        if self.ablation:
+            return [*self.translation_outcomes, *self.operation_outcomes]
+        beams = [file for system in self.systems.values() for file in self.beam_outcomes(system)]
+        return [*self.translation_outcomes, *beams, *self.drawing_outcomes]
+
+    @property
+    def translation_outcomes(self) -> list[str]:
+        """The outcomes of all translations of test sets."""
+        names = ["test", *(["test-without-unknown"] if self.experiment.without_unknown else [])]
+        names += [f"extra-{test}" for test in self.extra_tests.values()]
+        return [f"{self.translation_folder(*one)}/{name}.{OUTCOME}" for one in self.trainings for name in names]
+
+    @property
+    def operation_outcomes(self) -> list[str]:
+        """The outcomes of counting every training's operations."""
+        return [f"{self.translation_folder(*one)}/operations.{OUTCOME}" for one in self.trainings]
+
+    def beam_folder(self, system: System) -> str:
+        """Where a system's searches for the curve over beams are: with the first seed."""
+        return f"{training_folder(system.folder, self.experiment.seeds[0])}/beams"
+
+    @property
+    def beam_names(self) -> list[str]:
+        """What the searches that the curve over beams is drawn of are called."""
+        options = self.experiment
+        return [f"beam-{beam}{penalty_name(penalty)}" for beam in options.beams for penalty in options.lenpens]
+
+    def beam_outcomes(self, system: System) -> list[str]:
+        """The outcomes of a system's searches for the curve over beams."""
+        return [f"{self.beam_folder(system)}/{name}.{OUTCOME}" for name in self.beam_names]
+
+    @property
+    def drawing_outcomes(self) -> list[str]:
+        """The outcomes of all drawings: alignments where a system attends, structure where it has that."""
+        kinds = {
+            "alignments": [name for name, system in self.systems.items() if system.attends],
+            "structure": [name for name, system in self.systems.items() if system.has_structure],
+        }
+        return [f"{self.results}/figures/{kind}-{name}.{OUTCOME}" for kind, names in kinds.items() for name in names]
+
+    # Tables and reports.
+
+    @property
+    def tables(self) -> str:
+        """What the files of the tables are called, without their endings."""
+        return self.name if self.ablation else TABLE
+
+    @property
+    def result_files(self) -> list[str]:
+        """What it ends in: tables, and a report; nothing if it only prepares text."""
+        if not self.systems:
+            return []
+        reports = [] if self.ablation else [f"{self.results}/{REPORT}", *self.beam_files]
+        return [f"{self.results}/{self.tables}.txt", *reports]
+
+    @property
+    def beam_files(self) -> list[str]:
+        """The curve over beams, where one is asked for."""
+        return [f"{self.results}/beams/beams.txt"] if self.experiment.beams else []
+
+    @property
+    def reference_files(self) -> list[str]:
+        """The texts that test sets are scored against, and their sources."""
+        places = ["text", *(f"extra/{test}" for test in self.extra_tests.values())]
+        used = {system.corpus.id: system.corpus for system in self.systems.values()}
+        return [
+            file
+            for name in sorted(used)
+            for place in places
+            for file in used[name].both_sides(f"{used[name].folder}/{place}/raw/test")
+        ]
+
+    @property
+    def extra_flags(self) -> str:
+        """What `recurrent-mt compare` is told of further test sets: their names, and the ids of their translations."""
+        names = [f"{name}={test}" for name, test in self.extra_tests.items()]
+        return f"--extra-tests {','.join(names)}" if names else ""
+
+    def compared_with(self, _: object = None) -> str:
+        """What the tables compare the systems with; a word that stands for it until they are there."""
+        file = Path(f"{self.results}/{TABLE}.json")
+        return str(json.loads(file.read_text())["test_sets"][0]["baseline"]) if file.exists() else "BASELINE"
+
+    def searched_systems(self, _: object = None) -> list[str]:
+        """What `recurrent-mt beams` is told of the systems whose searches have all finished."""
+        return [
+            f"--system {name}={self.beam_folder(system)}"
+            for name, system in self.systems.items()
+            if all(map(has_finished, self.beam_outcomes(system)))
+        ]
+
+    def to_record(self) -> dict[str, Any]:
+        """The plan as the configuration of workflow/Snakefile; the options that were not given are left out."""
+        record: dict[str, Any] = TypeAdapter(Plan).dump_python(self, mode="json", exclude_unset=True)
+        return record
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Plan:
+        return TypeAdapter(cls).validate_python(dict(record))
 
 
 def penalty_name(penalty: float) -> str:
@@ -423,59 +416,60 @@ def penalty_name(penalty: float) -> str:
     return f"-lenpen-{penalty:g}" if penalty else "-unnormalized"
 
 
-def extra_flags(plan: Mapping[str, Any]) -> str:
-    """What `recurrent-mt compare` is told of further test sets: their names, and the ids of their translations."""
-    names = [f"{name}={test['id']}" for name, test in plan["extra_tests"].items()]
-    return f"--extra-tests {','.join(names)}" if names else ""
+def given_options(experiment: Experiment) -> dict[str, Any]:
+    """All options of an experiment, without budgets that are not given."""
+    return {key: value for key, value in experiment if key not in Budget.model_fields or value is not None}
 
 
-def compared_with(table: str) -> str:
-    """What the tables compare the systems with; a word that stands for it until they are there."""
-    file = Path(table)
-    return str(json.loads(file.read_text())["test_sets"][0]["baseline"]) if file.exists() else "BASELINE"
+def make_plan(name: str, experiment: Experiment) -> Plan:
+    """The plan of an experiment.
 
+    Args:
+        name: of the experiment.
+        experiment: with all its options.
 
-def gold_file(plan: Mapping[str, Any], system: str, ending: str) -> str | None:
-    """Gold links or trees of the test set: the synthetic corpus has them, another may; None without.
-
-    They are of the words that the text comes with, which only text that nothing splits still has. No binary trees
-    follow from the gates of a dilated grConv: it joins the same windows everywhere.
+    Raises:
+        ValueError: if a system is none, or the text does not go with the options.
+        FileError: if a file is missing.
     """
-    corpus = corpora_of(plan)[plan["systems"][system]["corpus"]]
-    if ending.endswith(".ptb") and "--grconv-dilated" in plan["systems"][system]["arguments"]:
-        return None
-    if corpus.entry["source"] == "collected" or corpus.form.splits_words or not corpus.form.has_words:
-        return None
-    file = f"{corpus.entry['folder']}/{plan['options']['test']}.{ending}"
-    return file if corpus.entry["source"] == "synthetic" or Path(file).exists() else None
+    arguments = list_training_arguments(experiment, CONFIGURATIONS)
+    positions = any(map(has_positions, arguments.values()))
+    common = describe_corpus(experiment, experiment.segmentation, positions=positions)
+    systems: dict[str, System] = {}
+    for system in experiment.systems:
+        own = experiment.changes.get(system, {}).get("segmentation")
+        corpus = describe_corpus(experiment, own, positions=positions) if own else common
+        systems[system] = plan_system(system, experiment, arguments[system], corpus)
+    corpora = {system.corpus.id: system.corpus for system in systems.values()} or {common.id: common}
+    decisive = {key: value for key, value in given_options(experiment).items() if key not in WITHOUT_EFFECT}
+    extra = {test.name: test.id for test in common.extra.values()}
+    made_of = {"used": sorted(corpora), "trainings": {key: system.folder for key, system in systems.items()}}
+    identity = {**decisive, "corpus": None, "extra_tests": extra, **made_of, "numerics": numerics.SCORES, "name": name}
+    return Plan(name, experiment, corpora, systems, f"results/{identify(identity)}")
 
 
-def gold_flag(plan: Mapping[str, Any], system: str, flag: str, ending: str) -> str:
-    """The option that names the gold file; nothing without."""
-    file = gold_file(plan, system, ending)
-    return f"{flag} {shlex.quote(file)}" if file else ""
+def plan_system(name: str, experiment: Experiment, arguments: list[str], corpus: Corpus) -> System:
+    """What one system is trained on and with."""
+    budget = budget_arguments(experiment)
+    searched = bool(experiment.learning_rates) and not is_configuration(name, experiment, CONFIGURATIONS)
+    rates = experiment.learning_rates if searched else []
+    seed = experiment.seeds[0] if searched else None
+    arguments, contents = locate_files(arguments)
+    code = {"numerics": numerics.TRAINING, "defaults": list_defaults(arguments)}
+    identity = identify([contents, budget, corpus.id, rates, seed, experiment.processes, CHECKPOINTS, code])
+    return System(name, f"{name}-{identity}", corpus, arguments, budget, rates, seed, experiment.seeds)
 
 
-def gold_inputs(plan: Mapping[str, Any], system: str, ending: str) -> list[str]:
-    """The gold file to depend on: somebody may add or correct it. The synthetic corpus stays as it was made."""
-    file = gold_file(plan, system, ending)
-    synthetic = plan["corpora"][plan["systems"][system]["corpus"]]["source"] == "synthetic"
-    return [file] if file and not synthetic else []
+def locate_files(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The arguments with files that are read in a training as paths that hold anywhere, and with checksums instead.
 
-
-def option_of(arguments: list[str], flag: str, default: str) -> str:
-    """The value of an option that a system is trained with."""
-    return arguments[arguments.index(flag) + 1] if flag in arguments else default
-
-
-def attends(arguments: list[str]) -> bool:
-    """Whether the alignments of a system that is trained with these arguments can be drawn."""
-    # fconv and the transformer attend in several layers at once.
-    several = option_of(arguments, "--arch", "fconv") in ("fconv", "transformer")
-    return not several and option_of(arguments, "--decoder-attention", "none") not in ("none", "0", "False")
-
-
-def has_structure(arguments: list[str]) -> bool:
-    """Whether a system's gates can be drawn: it is a dilated grConv, or one with pyramids over whole sentences."""
-    whole = option_of(arguments, "--grconv-height", "0") == "0" or "--grconv-dilated" in arguments
-    return option_of(arguments, "--arch", "") == "grconv_encoder" and whole
+    Raises:
+        FileError: if such a file is missing.
+    """
+    located, contents = list(arguments), list(arguments)
+    for number, (option, value) in enumerate(pairwise(arguments), 1):
+        if option in FILES:
+            files = [Path(file).resolve() for file in (value.split(",") if option == SAMPLED else [value])]
+            located[number] = ",".join(map(str, files))
+            contents[number] = ",".join(map(checksum, files))
+    return located, contents

@@ -4,8 +4,7 @@ import pytest
 from fairseq import options, tasks
 from fairseq.data import Dictionary
 
-from recurrent_mt.runs.experiment import PROJECT
-from recurrent_mt.runs.reading import read_experiment
+from recurrent_mt.runs.experiment import PROJECT, read_experiment
 from recurrent_mt.runs.systems import model_arguments
 from recurrent_mt.runs.train_log import FastPathCopies
 from user_dir import models  # noqa: F401 - registers the architectures

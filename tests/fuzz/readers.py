@@ -21,7 +21,7 @@ from recurrent_mt.evaluation.structure.trees import read_penn_trees
 from recurrent_mt.evaluation.tables import Cell, Table, tables_as_markdown, tables_as_text
 from recurrent_mt.onnx_translation import read_manifest
 from recurrent_mt.report.attachments import Figure, read_attachment, read_tables
-from recurrent_mt.runs.reading import read_experiment
+from recurrent_mt.runs.experiment import read_experiment
 from recurrent_mt.runs.systems import list_training_arguments
 from recurrent_mt.runs.train_log import read_train_log
 from recurrent_mt.runs.training_command import configuration_arguments

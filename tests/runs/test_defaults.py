@@ -46,10 +46,10 @@ def test_seeds_that_are_trained_before_and_after_a_default_changes_are_in_two_fo
     plans = [plan(systems, "seeds=1"), plan(systems, "seeds=1,3")]
     change(own_plugin / name, before, after)
     plans.append(plan(systems, "seeds=1,3"))
-    first, same, other = ({key: system["folder"] for key, system in one["systems"].items()} for one in plans)
+    first, same, other = ({key: system.folder for key, system in one.systems.items()} for one in plans)
     assert first == same and same[OURS] != other[OURS]
     assert same["lstm"] == other["lstm"], "no option of fairseq's own model has changed"
-    assert plans[1]["results"] != plans[2]["results"], "earlier results would lead to the new trainings"
+    assert plans[1].results != plans[2].results, "earlier results would lead to the new trainings"
 
 
 def test_a_default_that_does_not_hold_and_one_that_is_off_change_nothing(own_plugin):

@@ -13,8 +13,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from recurrent_mt.file_lock import lock_file
 from recurrent_mt.runs import launcher
-from recurrent_mt.runs.experiment import PROJECT
+from recurrent_mt.runs.experiment import PROJECT, read_experiment
 from recurrent_mt.runs.launcher import (
     CALL,
     LOCK,
@@ -29,9 +30,7 @@ from recurrent_mt.runs.launcher import (
     take_over,
     threads_of_a_training,
 )
-from recurrent_mt.runs.plan import drawing_outcomes, make_plan, search_folder, translation_outcomes
-from recurrent_mt.runs.reading import read_experiment
-from recurrent_mt.file_lock import lock_file
+from recurrent_mt.runs.plan import make_plan
 from recurrent_mt.text_files import FileError
 from tests.waiting import wait_until
 
@@ -59,7 +58,7 @@ def write(file, text):
 
 def outcome(plan, out, system="lstm"):
     """The file of one training."""
-    return out / "trainings" / plan["systems"][system]["folder"] / "seed-1" / "outcome"
+    return out / "trainings" / plan.systems[system].folder / "seed-1" / "outcome"
 
 
 def call(plan, out, monkeypatch, *, makes=(), status=0, **settings):
@@ -91,8 +90,8 @@ def test_a_failed_training_stays_failed_until_it_is_tried_again(plan, out, monke
 
 
 def test_all_else_that_failed_is_tried_again(plan, out, monkeypatch):
-    (name,) = [name for name in translation_outcomes(plan) if "lstm" in name]
-    drawing = write(out / drawing_outcomes(plan)[0], OUT_OF_MEMORY)
+    (name,) = [name for name in plan.translation_outcomes if "lstm" in name]
+    drawing = write(out / plan.drawing_outcomes[0], OUT_OF_MEMORY)
     file = write(out / name, OUT_OF_MEMORY)
     kept = write(out / name.replace("lstm", "fconv"), "finished\n")
     failed, _ = call(plan, out, monkeypatch, makes={file: OUT_OF_MEMORY})
@@ -101,7 +100,7 @@ def test_all_else_that_failed_is_tried_again(plan, out, monkeypatch):
 
 
 def test_a_failed_search_is_tried_again_but_for_rates_that_diverged(plan, out):
-    folder = search_folder(plan["systems"]["lstm"])
+    folder = plan.systems["lstm"].search
     for name, text in {"1e-2": DIVERGED, "1e-3": OUT_OF_MEMORY}.items():
         write(out / folder / "seed-1" / name / "outcome", text)
     write(out / folder / "outcome", OUT_OF_MEMORY)
@@ -112,7 +111,7 @@ def test_a_failed_search_is_tried_again_but_for_rates_that_diverged(plan, out):
 
 
 def test_what_failed_in_another_experiment_of_the_folder_stays_as_it_is(plan, out, monkeypatch):
-    (name,) = [name for name in translation_outcomes(plan) if "lstm" in name]
+    (name,) = [name for name in plan.translation_outcomes if "lstm" in name]
     others = [out / name.replace("test.", "extra-news."), out / name.replace("beam-5", "beam-3")]
     for file in others:
         write(file, OUT_OF_MEMORY)
@@ -148,7 +147,7 @@ def test_a_folder_that_was_copied_without_its_links_is_refused_and_stays_as_it_i
         systems = [] if "systems=lstm" in changes else ["systems=lstm,fconv"]
         return make_plan("quickstart", read_experiment(QUICKSTART, [*systems, *changes]))
 
-    made = {f"{plan_of()['results']}/{name}": "old\n" for name in ("table.txt", "report.html")}
+    made = {f"{plan_of().results}/{name}": "old\n" for name in ("table.txt", "report.html")}
     log = outcome(plan_of(), out).with_name("train.log")
     call(plan_of(), out, monkeypatch, makes={**{out / file: text for file, text in made.items()}, log: "log\n"})
     copy = tmp_path / "copy"
@@ -165,7 +164,7 @@ def test_a_folder_that_was_copied_without_its_links_is_refused_and_stays_as_it_i
     whole = tmp_path / "whole"
     shutil.copytree(out, whole, symlinks=True)
     new = plan_of(*changes)
-    call(new, whole, monkeypatch, makes={whole / new["results"] / "table.txt": "new\n"})
+    call(new, whole, monkeypatch, makes={whole / new.results / "table.txt": "new\n"})
     assert (whole / "table.txt").read_text() == "new\n"
 
 
