@@ -21,14 +21,19 @@ def own_plugin(tmp_path, monkeypatch):
     folder = shutil.copytree(defaults.PLUGIN, tmp_path / "user_dir")
     monkeypatch.setattr(defaults, "PLUGIN", folder)
     yield folder
-    defaults.list_registered.cache_clear()
+    forget()
+
+
+def forget():
+    for read in (defaults.read_classes, defaults.list_registered, defaults.list_removed):
+        read.cache_clear()
 
 
 def change(file, before, after):
     text = file.read_text()
     assert text.count(before) == 1
     file.write_text(text.replace(before, after))
-    defaults.list_registered.cache_clear()
+    forget()
 
 
 ORDER = 'DECODER_ORDER_CHOICES = option(\n        "'
@@ -69,7 +74,7 @@ def test_a_model_without_a_dataclass_and_the_files_of_editors_are_in_nobodys_way
         "@register_model('wide', Options)\nclass Wide: ...\n"
     )
     (own_plugin / "models" / ".#config.py").symlink_to("somebody@somewhere.1234")
-    defaults.list_registered.cache_clear()
+    forget()
     found = {one.name: one.defaults for one in defaults.list_registered()}
     assert found["older"] == {} and found["wide"] == {"width": "3"} and "gru_encoder" in found
 
@@ -97,3 +102,35 @@ def test_defaults_are_those_that_fairseq_gets():
         assert found[key].keys() == values.keys()
         for name, text in found[key].items():
             assert text == "II('common.seed')" or ast.literal_eval(text) == values[name]
+
+
+def test_removed_options_are_those_of_the_models():
+    from user_dir.models.removed import RemovedOptions
+
+    known = [field for field in dataclasses.fields(RemovedOptions) if "removed" in field.metadata]
+    assert known and defaults.list_removed() == {
+        f"--{field.name.replace('_', '-')}": str(field.default) for field in known
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "refused"),
+    [
+        ("decoder-attention-heads=4", True),
+        ("decoder_attention_heads=1", False),
+        ("encoder-cell-layer-norm", True),
+        ("grconv-dilated-annotations=top", True),
+        ("grconv-dilated-weights=2+grconv-dilated-biases=2", False),
+        ("grconv-dilated-biases=2", True),
+    ],
+)
+def test_a_system_that_needs_a_removed_option_is_refused_before_any_work(options, refused):
+    name = f"{OURS}+{options}"
+    if not refused:
+        assert folders(f"systems={name}")
+        return
+    with pytest.raises(
+        ValueError, match=r": --\S+ is not in this version any more: see docs/measurements/removed\.md"
+    ) as error:
+        plan(f"systems={name}")
+    assert str(error.value).startswith(name)
