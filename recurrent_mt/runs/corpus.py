@@ -167,14 +167,6 @@ class Corpus:
         """One side of the texts to train on."""
         return [f"{self.folder}/raw/{name}/text.{language}" for name in self.sets["train"]]
 
-    @property
-    def training_sources(self) -> list[str]:
-        return self.training_texts(self.languages[0])
-
-    @property
-    def training_targets(self) -> list[str]:
-        return self.training_texts(self.languages[1])
-
     def held_out_texts(self, split: str, language: str) -> list[str]:
         """One side of the texts that make up a development or test set."""
         names = list(self.sets["valid" if split == "valid" else "test"])
@@ -212,13 +204,9 @@ class Corpus:
     def in_domain_files(self) -> list[str]:
         return [file for prefix in self.in_domain for file in self.both_sides(prefix)]
 
-    @property
-    def cleaned_source(self) -> str:
-        return f"{self.folder}/clean/{self.cleaned_text}/train.{self.languages[0]}"
-
-    @property
-    def cleaned_target(self) -> str:
-        return f"{self.folder}/clean/{self.cleaned_text}/train.{self.languages[1]}"
+    def cleaned_side(self, language: str) -> str:
+        """One side of the text from which words are selected."""
+        return f"{self.folder}/clean/{self.cleaned_text}/train.{language}"
 
     @property
     def cleaning_reports(self) -> list[str]:
@@ -252,13 +240,15 @@ class Corpus:
         """Both sides of what models read."""
         return self.both_sides(self.tokens(place, split))
 
-    def prepared(self, splits: Sequence[str]) -> list[str]:
-        """Both sides of some splits, in lengths that models take."""
-        return [file for split in splits for file in self.both_sides(f"{self.folder}/text/prepared/{split}")]
+    def prepared(self, splits: Sequence[str] | None = None) -> list[str]:
+        """Both sides of some splits, or of all, in lengths that models take."""
+        return [
+            file for split in splits or self.splits for file in self.both_sides(f"{self.folder}/text/prepared/{split}")
+        ]
 
-    @property
-    def all_prepared(self) -> list[str]:
-        return self.prepared(self.splits)
+    def prepared_test(self, language: str) -> str:
+        """One side of the test set, in what models read."""
+        return f"{self.folder}/text/prepared/test.{language}"
 
     @property
     def raw_tests(self) -> list[str]:
@@ -312,26 +302,6 @@ class Corpus:
     def test_dictionaries(self) -> list[str]:
         """The dictionaries that further test sets are binarized with."""
         return self.dictionaries(self.dictionary_folder)
-
-    # What is drawn of.
-
-    @property
-    def prepared_source(self) -> str:
-        return f"{self.folder}/text/prepared/test.{self.languages[0]}"
-
-    @property
-    def prepared_target(self) -> str:
-        return f"{self.folder}/text/prepared/test.{self.languages[1]}"
-
-    @property
-    def parsed_text(self) -> str:
-        """What `recurrent-mt structure` is told of the test set."""
-        return f"--source {self.prepared_source}"
-
-    @property
-    def aligned_text(self) -> str:
-        """What `recurrent-mt align` is told of the test set."""
-        return f"--source {self.prepared_source} --target {self.prepared_target} --target-title reference"
 
     # Translations, which are called test, test-without-unknown, or extra-ID.
 

@@ -177,6 +177,11 @@ class System:
     # Drawings.
 
     @property
+    def target_flags(self) -> str:
+        """What `recurrent-mt align` is told of the references."""
+        return f"--target {self.corpus.prepared_test(self.corpus.languages[1])} --target-title reference"
+
+    @property
     def links(self) -> str | None:
         """The file of gold links between the words of the test set; None without."""
         return self.corpus.gold_file(f"{'-'.join(self.corpus.languages)}.align")

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 
-def take(entries: Mapping[str, Any], wildcard: str, name: str, *arguments: str) -> Callable[..., Any]:
+def take(entries: Mapping[str, Any], wildcard: str, name: str, *arguments: str, **values: str) -> Callable[..., Any]:
     """A function of a rule that gives what an entry has, or what a method of it returns.
 
     Args:
@@ -16,11 +16,12 @@ def take(entries: Mapping[str, Any], wildcard: str, name: str, *arguments: str) 
         wildcard: the one that names the job's entry.
         name: of the attribute, or of the method.
         arguments: of the method: names of wildcards, or ``input``, ``output``, and ``threads``.
+        values: further arguments of the method, as they are.
     """
 
     def give(wildcards: Any, **job: Any) -> Any:
         found = attrgetter(name)(entries[getattr(wildcards, wildcard)])
         given = SimpleNamespace(**{**job, **dict(wildcards.items())})
-        return found(*(attrgetter(one)(given) for one in arguments)) if arguments else found
+        return found(*(attrgetter(one)(given) for one in arguments), **values) if callable(found) else found
 
     return give

@@ -122,6 +122,7 @@ def test_removed_options_are_those_of_the_models():
         ("grconv-dilated-annotations=top", True),
         ("grconv-dilated-weights=2+grconv-dilated-biases=2", False),
         ("grconv-dilated-biases=2", True),
+        ("arch=transformer+decoder-attention-heads=4", False),  # fairseq's own
     ],
 )
 def test_a_system_that_needs_a_removed_option_is_refused_before_any_work(options, refused):

@@ -60,8 +60,8 @@ rule join_training_text:
 
 rule clean_text:
     input:
-        source=corpus("training_sources"),
-        target=corpus("training_targets"),
+        source=corpus("training_texts", language=SOURCE),
+        target=corpus("training_texts", language=TARGET),
         held_out=corpus("held_out_files"),
     output:
         [f"corpora/{{corpus}}/clean/cleaned/train.{lang}" for lang in (SOURCE, TARGET)],
@@ -81,8 +81,8 @@ rule clean_text:
 
 rule select_text:
     input:
-        source=corpus("cleaned_source"),
-        target=corpus("cleaned_target"),
+        source=corpus("cleaned_side", language=SOURCE),
+        target=corpus("cleaned_side", language=TARGET),
         in_domain=corpus("in_domain_files"),
     output:
         [f"corpora/{{corpus}}/clean/selected/train.{lang}" for lang in (SOURCE, TARGET)],
@@ -104,7 +104,7 @@ rule select_text:
 rule report_data:
     input:
         data=corpus("binarized"),
-        prepared=corpus("all_prepared"),
+        prepared=corpus("prepared"),
         references=corpus("raw_tests"),
         before=corpus("cleaning_reports"),
     output:

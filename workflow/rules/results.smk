@@ -5,8 +5,8 @@
 rule draw_alignments:
     input:
         training=system("outcomes"),
-        source=system("corpus.prepared_source"),
-        target=system("corpus.prepared_target"),
+        source=system("corpus.prepared_test", language=SOURCE),
+        target=system("corpus.prepared_test", language=TARGET),
         gold=system("edited_links"),
     output:
         f"{RESULTS}/figures/alignments-{{system}}.outcome",
@@ -14,7 +14,7 @@ rule draw_alignments:
         tool="align",
         model=system("model"),
         data=system("corpus.dictionary_folder"),
-        text=system("corpus.aligned_text"),
+        target=system("target_flags"),
         flags=system("corpus.form.figure_flags"),
         gold=system("links_flag"),
         out=f"{RESULTS}/figures/alignments/{{system}}",
@@ -24,20 +24,20 @@ rule draw_alignments:
         "Drawing alignments of {wildcards.system}"
     shell:
         "rm -rf {params.out} {params.out}.new; " + AFTER_TRAINING + "recurrent-mt {params.tool}"
-        " --checkpoint {params.model} --data {params.data} {params.text} {params.flags} {params.gold} --examples 3"
+        " --checkpoint {params.model} --data {params.data} --source {input.source} {params.target} {params.flags} {params.gold} --examples 3"
         " --format svg --out {params.out}.new > {log} 2>&1 && mv {params.out}.new {params.out}" + OUTCOME
 
 
 use rule draw_alignments as draw_structure with:
     input:
         training=system("outcomes"),
-        source=system("corpus.prepared_source"),
+        source=system("corpus.prepared_test", language=SOURCE),
         trees=system("edited_trees"),
     output:
         f"{RESULTS}/figures/structure-{{system}}.outcome",
     params:
         tool="structure",
-        text=system("corpus.parsed_text"),
+        target="",
         gold=system("trees_flag"),
         out=f"{RESULTS}/figures/structure/{{system}}",
     log:
