@@ -29,17 +29,19 @@ PEAK_MEMORY = "peak-memory"
 OUTCOME = "outcome"
 #: In the folder of its translations: those of the test set.
 TRANSLATED = "test.detokenized"
+#: The folders of systems.
+SYSTEMS = "systems"
 #: The folders of searches for learning rates, and in each what was chosen.
 RATES = "rates"
 CHOICE = "choice.json"
 #: The tables of a comparison, without their ending, and the report.
 TABLE, REPORT = "table", "report.html"
 #: The parameters of a system; formatted with its name and a seed.
-PARAMETERS = f"systems/{{}}/seed-{{}}/{BEST}"
+PARAMETERS = f"{SYSTEMS}/{{}}/seed-{{}}/{BEST}"
 #: What a report is made of. Folders may be links: as ``**``, none would be followed.
 REPORTED = (
     *("options", "text/*", "text/*/*", "data/dict.*", "data/shard0/dict.*"),
-    *("systems/*/seed-*/*", "figures/*/*/*", "beams/beams.*"),
+    *(f"{SYSTEMS}/*/seed-*/*", "figures/*/*/*", "beams/beams.*"),
 )
 
 
@@ -74,7 +76,7 @@ def find_systems(run: Path) -> dict[str, Path]:
     Raises:
         FileError: as `seed_of`.
     """
-    found = {system.name: seed_folders(system, BEST) for system in sorted((run / "systems").glob("*"))}
+    found = {system.name: seed_folders(system, BEST) for system in sorted((run / SYSTEMS).glob("*"))}
     return {name: folders[0] / BEST for name, folders in found.items() if folders}
 
 
@@ -131,12 +133,12 @@ class RunFolder:
 
     def system(self, name: str) -> Path:
         """The folder of a system."""
-        return self.path / "systems" / name
+        return self.path / SYSTEMS / name
 
     @property
     def systems(self) -> list[Path]:
         """The folders of all systems, in the order of their names."""
-        return sorted((self.path / "systems").glob("*"))
+        return sorted((self.path / SYSTEMS).glob("*"))
 
     def rate_search(self, system: str) -> Path:
         """The folder of the search for a system's learning rate."""

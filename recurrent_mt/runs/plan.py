@@ -166,13 +166,18 @@ class System:
         """What all searches have."""
         return shlex.join(self.corpus.form.search_flags(PROJECT / "user_dir"))
 
-    def finish(self, output: Sequence[str]) -> str:
-        """What follows a search of a test set: its log, its n-best lists, and its translations as people write them."""
-        return finishing_command(output[0], self.corpus.form.join_command, lists=True)
+    def finish(self, output: Sequence[str], *, lists: bool = False) -> str:
+        """What follows a search that has written ``NAME.search``: its log, and its translations as people write them.
 
-    def finish_without_lists(self, output: Sequence[str]) -> str:
-        """The same as `finish`, without n-best lists."""
-        return finishing_command(output[0], self.corpus.form.join_command)
+        Args:
+            output: the file ``NAME.outcome`` of the search.
+            lists: whether the n-best lists are wanted, too.
+        """
+        name, detokenizer = output[0].removesuffix(f".{OUTCOME}"), self.corpus.form.join_command
+        flags = "" if detokenizer == "cat" else f" --detokenizer {shlex.quote(detokenizer)}"
+        tool = f"recurrent-mt hypotheses {name}.log{flags}"
+        every = f"{tool} --all --out {name}.nbest && " if lists else ""
+        return f"mv {name}.search {name}.log && {{ {every}{tool} --out {name}.detokenized; }} > {name}.search 2>&1"
 
     # Drawings.
 
@@ -181,38 +186,23 @@ class System:
         """What `recurrent-mt align` is told of the references."""
         return f"--target {self.corpus.prepared_test(self.corpus.languages[1])} --target-title reference"
 
-    @property
-    def links(self) -> str | None:
-        """The file of gold links between the words of the test set; None without."""
-        return self.corpus.gold_file(f"{'-'.join(self.corpus.languages)}.align")
-
-    @property
-    def trees(self) -> str | None:
-        """The file of gold trees over its sources; None without.
+    def gold_file(self, ending: str) -> str | None:
+        """Gold links or trees of the test set; None without.
 
         No binary trees follow from the gates of a dilated grConv: it joins the same windows everywhere.
         """
-        if "--grconv-dilated" in self.arguments:
-            return None
-        return self.corpus.gold_file(f"{self.corpus.languages[0]}.ptb")
+        dilated = ending.endswith(".ptb") and "--grconv-dilated" in self.arguments
+        return None if dilated else self.corpus.gold_file(ending)
 
-    @property
-    def links_flag(self) -> str:
-        return f"--gold {shlex.quote(self.links)}" if self.links else ""
+    def gold_flag(self, flag: str, ending: str) -> str:
+        """The option that names the gold file; nothing without."""
+        file = self.gold_file(ending)
+        return f"{flag} {shlex.quote(file)}" if file else ""
 
-    @property
-    def trees_flag(self) -> str:
-        return f"--trees {shlex.quote(self.trees)}" if self.trees else ""
-
-    @property
-    def edited_links(self) -> list[str]:
-        """Gold links to depend on: somebody may add or correct them. The synthetic corpus stays as it was made."""
-        return [self.links] if self.links and self.corpus.source != "synthetic" else []
-
-    @property
-    def edited_trees(self) -> list[str]:
-        """Gold trees to depend on."""
-        return [self.trees] if self.trees and self.corpus.source != "synthetic" else []
+    def gold_inputs(self, ending: str) -> list[str]:
+        """The gold file to depend on: somebody may add or correct it. The synthetic corpus stays as it was made."""
+        file = self.gold_file(ending)
+        return [file] if file and self.corpus.source != "synthetic" else []
 
     def option(self, flag: str, default: str) -> str:
         """The value of an option that it is trained with."""
@@ -232,21 +222,6 @@ class System:
         return self.option("--arch", "") == "grconv_encoder" and whole
 
 
-def finishing_command(outcome: str, detokenizer: str, *, lists: bool = False) -> str:
-    """What follows a search that has written ``NAME.search``: its log, and its translations as people write them.
-
-    Args:
-        outcome: the file ``NAME.outcome`` of the search.
-        detokenizer: command line that makes text of words.
-        lists: whether the n-best lists are wanted, too.
-    """
-    name = outcome.removesuffix(f".{OUTCOME}")
-    flags = "" if detokenizer == "cat" else f" --detokenizer {shlex.quote(detokenizer)}"
-    tool = f"recurrent-mt hypotheses {name}.log{flags}"
-    every = f"{tool} --all --out {name}.nbest && " if lists else ""
-    return f"mv {name}.search {name}.log && {{ {every}{tool} --out {name}.detokenized; }} > {name}.search 2>&1"
-
-
 @dataclass(frozen=True)
 class Plan:
     """What an experiment makes.
@@ -264,11 +239,6 @@ class Plan:
     corpora: dict[str, Corpus]
     systems: dict[str, System]
     results: str
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """All options, without budgets that are not given."""
-        return given_options(self.experiment)
 
     @property
     def languages(self) -> tuple[str, str]:

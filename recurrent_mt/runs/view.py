@@ -7,8 +7,8 @@ from pathlib import Path
 
 from ..text_files import FileError
 from .corpus import Corpus
-from .folder import CHECKPOINTS, OUTCOME, PEAK_MEMORY, RATES, TRAIN_LOG, seed_folder
-from .plan import WITHOUT_EFFECT, Plan
+from .folder import CHECKPOINTS, OUTCOME, PEAK_MEMORY, RATES, SYSTEMS, TRAIN_LOG, seed_folder
+from .plan import WITHOUT_EFFECT, Plan, given_options
 
 
 def run_folders(plan: Plan) -> dict[str, str]:
@@ -23,7 +23,7 @@ def record_options(plan: Plan, corpus: Corpus) -> str:
     """The file ``options`` of a run folder: how its text is read and joined again, and everything else."""
     others = {
         key.upper(): ",".join(map(str, value)) if isinstance(value, (list, dict)) else value
-        for key, value in plan.options.items()
+        for key, value in given_options(plan.experiment).items()
         if key.upper() not in corpus.record and key not in ("pair", "published", "flags", *WITHOUT_EFFECT)
     }
     lines = {**corpus.record, **others}.items()
@@ -45,7 +45,7 @@ def lay_out_results(plan: Plan, out: Path) -> None:
         for system, seed in plan.trainings:
             if system.corpus.id == name:
                 target = out / plan.translation_folder(system, seed)
-                link(Path(seed_folder(folder / "systems" / system.name, seed)), target)
+                link(Path(seed_folder(folder / SYSTEMS / system.name, seed)), target)
                 for made in (CHECKPOINTS, TRAIN_LOG, PEAK_MEMORY, OUTCOME):
                     link(target / made, target.parent / made)
                 if system.rates:

@@ -49,5 +49,6 @@ def test_a_second_call_is_refused_and_one_after_a_kill_resumes(tmp_path):
     third.send_signal(signal.SIGTERM)
     said, _ = third.communicate()
     assert third.returncode == 1 and "stopped; rerun the same command to resume" in said and "failed" not in said
-    assert is_free() and not list((out / ".snakemake").glob("locks/*"))
+    wait_until(is_free)
+    assert not list((out / ".snakemake").glob("locks/*"))
     assert not list(out.glob("trainings/*/seed-1/outcome"))

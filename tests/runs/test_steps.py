@@ -8,7 +8,7 @@ import pytest
 
 from recurrent_mt.runs.corpora import synthetic_folder
 from recurrent_mt.runs.experiment import PROJECT, read_experiment
-from recurrent_mt.runs.plan import System, finishing_command, has_finished, make_plan
+from recurrent_mt.runs.plan import System, has_finished, make_plan
 
 EXPERIMENTS = PROJECT / "configs" / "experiments"
 
@@ -79,13 +79,14 @@ def test_the_first_training_that_has_finished_is_drawn(lstm, tmp_path):
     assert [has_finished(file) for file in (*lstm.outcomes, "missing")] == [False, True, True, False]
 
 
-def test_a_log_and_text_follow_a_search():
-    assert finishing_command("beam-5/test.outcome", "cat") == (
+def test_a_log_and_text_follow_a_search(lstm):
+    whole = plan_of("quickstart", "systems=lstm", "segmentation=sentencepiece:100").systems["lstm"]
+    assert whole.finish(["beam-5/test.outcome"]) == (
         "mv beam-5/test.search beam-5/test.log && { recurrent-mt hypotheses beam-5/test.log"
         " --out beam-5/test.detokenized; } > beam-5/test.search 2>&1"
     )
-    line = finishing_command("x.outcome", "sacremoses detokenize", lists=True)
-    assert line.count(" --detokenizer 'sacremoses detokenize' ") == 2 and " --all --out x.nbest && " in line
+    line = lstm.finish(["x.outcome"], lists=True)
+    assert line.count(" --detokenizer 'sacremoses --quiet ") == 2 and " --all --out x.nbest && " in line
 
 
 @pytest.mark.parametrize(
@@ -173,22 +174,26 @@ def test_a_report_compares_with_what_the_tables_do(tmp_path, monkeypatch):
     assert plan.compared_with() == "lstm"
 
 
+LINKS, TREES = "fr-en.align", "fr.ptb"
+
+
 def test_the_synthetic_corpus_knows_its_links_and_trees():
     systems = plan_of("quickstart", "systems=lstm,grconv_encoder-none,grconv_encoder-none+grconv-dilated").systems
     folder = synthetic_folder("fr-en")
-    assert systems["lstm"].links == f"{folder}/test.fr-en.align"
-    assert systems["grconv_encoder-none"].trees_flag == f"--trees {folder}/test.fr.ptb"
-    assert systems["lstm"].edited_links == []  # it stays as it was made
+    assert systems["lstm"].gold_file(LINKS) == f"{folder}/test.{LINKS}"
+    assert systems["grconv_encoder-none"].gold_flag("--trees", TREES) == f"--trees {folder}/test.{TREES}"
+    assert systems["lstm"].gold_inputs(LINKS) == []  # it stays as it was made
     # No binary trees follow from gates that join the same windows everywhere.
-    assert systems["grconv_encoder-none+grconv-dilated"].trees_flag == ""
-    assert plan_of("quickstart", "systems=lstm", "segmentation=sentencepiece:100").systems["lstm"].links is None
+    assert systems["grconv_encoder-none+grconv-dilated"].gold_flag("--trees", TREES) == ""
+    pieces = plan_of("quickstart", "systems=lstm", "segmentation=sentencepiece:100").systems["lstm"]
+    assert pieces.gold_file(LINKS) is None
 
 
 def test_other_text_has_links_where_somebody_put_them_beside_its_words(own_text):
     changes = ["systems=lstm", f"corpus={own_text}", "segmentation=word:100"]
     system = plan_of("quickstart", *changes, "tokenizer=none").systems["lstm"]
-    assert system.links is None
-    (own_text / "test.fr-en.align").write_text("0-0\n")
-    assert system.edited_links == [f"{own_text}/test.fr-en.align"]
+    assert system.gold_file(LINKS) is None
+    (own_text / f"test.{LINKS}").write_text("0-0\n")
+    assert system.gold_inputs(LINKS) == [f"{own_text}/test.{LINKS}"]
     # Words that the tokenizer makes are not those of the file.
-    assert plan_of("quickstart", *changes).systems["lstm"].links is None
+    assert plan_of("quickstart", *changes).systems["lstm"].gold_file(LINKS) is None

@@ -7,7 +7,7 @@ rule draw_alignments:
         training=system("outcomes"),
         source=system("corpus.prepared_test", language=SOURCE),
         target=system("corpus.prepared_test", language=TARGET),
-        gold=system("edited_links"),
+        gold=system("gold_inputs", ending=f"{PAIR}.align"),
     output:
         f"{RESULTS}/figures/alignments-{{system}}.outcome",
     params:
@@ -16,7 +16,7 @@ rule draw_alignments:
         data=system("corpus.dictionary_folder"),
         target=system("target_flags"),
         flags=system("corpus.form.figure_flags"),
-        gold=system("links_flag"),
+        gold=system("gold_flag", flag="--gold", ending=f"{PAIR}.align"),
         out=f"{RESULTS}/figures/alignments/{{system}}",
     log:
         f"logs/{RESULTS}/align-{{system}}.log",
@@ -32,13 +32,13 @@ use rule draw_alignments as draw_structure with:
     input:
         training=system("outcomes"),
         source=system("corpus.prepared_test", language=SOURCE),
-        trees=system("edited_trees"),
+        trees=system("gold_inputs", ending=f"{SOURCE}.ptb"),
     output:
         f"{RESULTS}/figures/structure-{{system}}.outcome",
     params:
         tool="structure",
         target="",
-        gold=system("trees_flag"),
+        gold=system("gold_flag", flag="--trees", ending=f"{SOURCE}.ptb"),
         out=f"{RESULTS}/figures/structure/{{system}}",
     log:
         f"logs/{RESULTS}/structure-{{system}}.log",

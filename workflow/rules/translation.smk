@@ -22,7 +22,7 @@ rule translate:
         search=system("search_options"),
         model=f"{TRAINING}/{BEST}",
         place=f"{TRAINING}/beam-{{beam}}/{{name}}",
-        finish=system("finish", "output"),
+        finish=system("finish", "output", lists=True),
         what=system("corpus.translated_set", "name"),
     wildcard_constraints:
         name=TRANSLATIONS,
@@ -47,7 +47,7 @@ use rule translate as search_beam with:
         data=system("corpus.dictionary_folder"),
         flags=system("penalized_flags", "penalty", "beam"),
         place=f"{TRAINING}/beams/beam-{{beam}}{{penalty}}",
-        finish=system("finish_without_lists", "output"),
+        finish=system("finish", "output"),
         what="the test set",
     wildcard_constraints:
         penalty=r"|-unnormalized|-lenpen-[0-9.]+",
