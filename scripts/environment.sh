@@ -17,7 +17,7 @@ list_options() {
     check_environment
     "$VENV/bin/python" -m recurrent_mt experiment --help
   else
-    echo "$ROOT/recurrent_mt/experiments/experiment.py explains every KEY; once $VENV is set up, so does this help."
+    echo "$ROOT/recurrent_mt/runs/experiment.py explains every KEY; once $VENV is set up, so does this help."
   fi
 }
 

@@ -47,7 +47,7 @@ ALLOWED = {
             *("numpy", "pandas", "tabulate", "matplotlib", "nltk", "yaml"),
             *("recurrent_mt.metrics", "recurrent_mt.ordered_map"),
             *("recurrent_mt.text_files", "recurrent_mt.text_form"),
-            *("recurrent_mt.subwords", "recurrent_mt.versions"),
+            *("recurrent_mt.runs", "recurrent_mt.subwords", "recurrent_mt.versions"),
         },
         "search_process.py": {"recurrent_mt.evaluation"},
         "pages": {"jinja2", "markupsafe"},
@@ -63,7 +63,13 @@ ALLOWED = {
         },
         "translation": {
             *("numpy", "matplotlib", "pydantic", "yaml", "recurrent_mt.metrics", "recurrent_mt.evaluation"),
-            *("recurrent_mt.data", "recurrent_mt.plugin_finder", "recurrent_mt.subwords", "recurrent_mt.text_form"),
+            *(
+                "recurrent_mt.data",
+                "recurrent_mt.plugin_finder",
+                "recurrent_mt.runs",
+                "recurrent_mt.subwords",
+                "recurrent_mt.text_form",
+            ),
             *("recurrent_mt.text_files", "recurrent_mt.silence"),
         },
         "plugin_finder.py": set(),
@@ -73,10 +79,9 @@ ALLOWED = {
             *("numpy", "jieba", "mtdata", "pycld2", "py3langid", "regex", "sacremoses"),
             *("recurrent_mt.characters", "recurrent_mt.languages", "recurrent_mt.ordered_map"),
         },
-        "experiments": {
+        "runs": {
             *("yaml", "pydantic", "pydantic_core", "typing_extensions", "psutil", "hydra", "omegaconf"),
             *(
-                "recurrent_mt.evaluation",
                 "recurrent_mt.file_lock",
                 "recurrent_mt.numerics",
                 "recurrent_mt.ordered_map",
@@ -88,7 +93,7 @@ ALLOWED = {
         "cli": {
             *(f"recurrent_mt.{part}" for part in ("data", "evaluation", "metrics", "ordered_map", "ratings", "report")),
             *("recurrent_mt.demo", "recurrent_mt.translation", "recurrent_mt.plugin_finder"),
-            *("recurrent_mt.experiments", "recurrent_mt.onnx_translation"),
+            *("recurrent_mt.runs", "recurrent_mt.onnx_translation"),
             *("psutil", "pydantic_core", "sacrebleu", "sentencepiece"),
             *("recurrent_mt.subwords", "recurrent_mt.text_form"),
             *("recurrent_mt.arguments", "recurrent_mt.characters", "recurrent_mt.text_files"),

@@ -12,10 +12,9 @@ from fairseq.data import Dictionary
 from fairseq.tasks import TASK_REGISTRY
 
 import user_dir.models  # noqa: F401, registers them
-from recurrent_mt.experiments.corpora import identify
-from recurrent_mt.experiments.reading import read_experiment
-from recurrent_mt.experiments.systems import SEED, list_training_arguments
-from recurrent_mt.experiments.training_command import compose_settings, read_arguments
+from recurrent_mt.runs.experiment import identify, read_experiment
+from recurrent_mt.runs.systems import SEED, list_training_arguments
+from recurrent_mt.runs.training_command import compose_settings, read_arguments
 from tests.commands import call
 from tests.kernels.batches import needs_native
 from user_dir.tasks import native_translation
@@ -38,11 +37,11 @@ DIGESTS = {
     "rnnenc-30-small": "8b909c6d",
     "rnnenc-30": "610ba8ba",
     "rnnenc-50-small": "392c271b",
-    "rnnenc-50": "b2ddc676",
+    "rnnenc-50": "be5a8abb",
     "rnnsearch-30-small": "84b2733f",
-    "rnnsearch-30": "29506ab4",
-    "rnnsearch-50-small": "dcc0307e",
-    "rnnsearch-50": "0704e052",
+    "rnnsearch-30": "313facc1",
+    "rnnsearch-50-small": "097b0f10",
+    "rnnsearch-50": "638bd55d",
 }
 
 #: What the shapes of the authors' released code add up to, in millions; see tests/parity for the shapes.

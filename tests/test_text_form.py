@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from recurrent_mt.evaluation.translated_files import RunFolder
-from recurrent_mt.experiments.experiment import PROJECT
-from recurrent_mt.experiments.plan import make_plan, record_options
-from recurrent_mt.experiments.reading import read_experiment
+from recurrent_mt.runs.experiment import PROJECT, read_experiment
+from recurrent_mt.runs.folder import RunFolder
+from recurrent_mt.runs.plan import make_plan
+from recurrent_mt.runs.view import record_options
 from recurrent_mt.text_files import FileError
 from recurrent_mt.text_form import TextForm, read_text_form
 
@@ -82,7 +82,7 @@ def test_a_run_folder_of_before_tokenizers_were_an_option_opens(tmp_path):
 def test_a_corpus_keeps_its_name(changes, corpus, lines):
     """Another name would train everything again that is there."""
     plan = make_plan("quickstart", read_experiment(PROJECT / "configs/experiments/quickstart.yaml", changes))
-    ((name, described),) = plan["corpora"].items()
+    ((name, described),) = plan.corpora.items()
     assert name == corpus
     assert set(lines) <= set(record_options(plan, described).splitlines())
 

@@ -3,7 +3,7 @@
 import subprocess
 from importlib.metadata import version
 
-from recurrent_mt.evaluation.training_versions import summarize_versions
+from recurrent_mt.runs.outcomes import summarize_versions
 from recurrent_mt.versions import PROJECT, describe_commit, describe_versions, find_version
 
 

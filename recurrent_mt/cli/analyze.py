@@ -33,7 +33,6 @@ from ..evaluation.plots import name_earlier_plots, write_plots
 from ..evaluation.scores import Settings
 from ..evaluation.tables import tables_as_text
 from ..evaluation.translated_files import (
-    RunFolder,
     System,
     TestSet,
     UnknownWords,
@@ -44,6 +43,7 @@ from ..evaluation.translated_files import (
     read_unknown_words,
 )
 from ..metrics import METRICS
+from ..runs.folder import REPORTED, RunFolder
 from ..subwords import warn_of_subwords
 from ..text_files import check_output_files, require_same_count, stream_sentences
 
@@ -64,17 +64,6 @@ BETWEEN_NAMES = ",(?! )"
 #: Section of heat maps.
 ALIGNMENTS = "Alignments"
 SYSTEM_FORM = "NAME=FILE[,FILE]"
-#: What is read of a run folder, in which folders may be links: as ``**``, none would be followed.
-RUN_FILES = (
-    "options",
-    "text/*",
-    "text/*/*",
-    "data/dict.*",
-    "data/shard0/dict.*",
-    "systems/*/seed-*/*",
-    "figures/*/*/*",
-    "beams/beams.*",
-)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -229,7 +218,7 @@ def list_inputs(options: argparse.Namespace) -> Iterator[str | Path]:
     for _, files in split_named(options.parser, options.system, SYSTEM_FORM):
         yield from split_files(files)
     for run in options.run:
-        for pattern in RUN_FILES:
+        for pattern in REPORTED:
             yield from Path(run).glob(pattern)
 
 

@@ -8,7 +8,6 @@ earlier results. A failing system does not stop the others; failures are listed 
 from __future__ import annotations
 
 import argparse
-import re
 import shlex
 import sys
 from pathlib import Path
@@ -18,11 +17,12 @@ from typing import Any
 from pydantic_core import PydanticUndefined
 
 from ..arguments import positive
-from ..experiments.corpora import check_files, fill_name, list_published
-from ..experiments.experiment import PROJECT, Experiment
-from ..experiments.launcher import Launch, launch
-from ..experiments.plan import make_plan, run_folders
-from ..experiments.reading import read_experiment
+from ..runs.corpora import check_files, fill_name, list_published
+from ..runs.experiment import PROJECT, Experiment, read_experiment
+from ..runs.folder import REPORT, find_systems
+from ..runs.launcher import Launch, launch
+from ..runs.plan import Plan, make_plan
+from ..runs.view import run_folders
 
 OPTIONS_ANYWHERE = True
 
@@ -80,21 +80,23 @@ def run(options: argparse.Namespace) -> int:
         RuntimeError: if it was stopped, if something failed, or if another call works in the folder.
     """
     experiment = read_experiment(options.file, options.options)
-    text = experiment.text
-    out = PROJECT / fill_name(experiment.out or f"runs/{options.file.stem}-{{pair}}", text)
+    out = PROJECT / fill_name(experiment.out or f"runs/{options.file.stem}-{{pair}}", experiment)
     if any(word.startswith("out=") for word in options.options):
         if experiment.out is None:
             raise ValueError("out is empty: name a folder, or leave it out for the default one")
         out = Path(experiment.out)
     plan = make_plan(options.file.stem, experiment)
     if experiment.published:
-        print(f"\n== The plan: {experiment.pair}, {experiment.segmentation}, to {out}", *list_published(text), sep="\n")
-    # The corpora are one text in several segmentations.
-    for note in check_files(text, next(iter(plan["corpora"].values()))):
+        print(
+            f"\n== The plan: {experiment.pair}, {experiment.segmentation}, to {out}",
+            *list_published(experiment),
+            sep="\n",
+        )
+    for note in check_files(experiment):
         print(note)
-    for corpus in plan["corpora"].values():
-        if plan["systems"] and (others := [split for split in corpus["splits"] if re.fullmatch("test[1-9].*", split)]):
-            print(f"Of the test sets, the first is translated and scored, and {', '.join(others)} only prepared.")
+    for corpus in plan.corpora.values():
+        if plan.systems and (others := ", ".join(corpus.tests[1:])):
+            print(f"Of the test sets, the first is translated and scored, and {others} only prepared.")
     settings = Launch(out, options.jobs, options.dry_run, options.retry, options.profile)
     failed = launch(plan, settings, say=lambda text: print(text, flush=True))
     if not options.dry_run:
@@ -104,28 +106,26 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def report(plan: dict[str, Any], out: Path) -> None:
+def report(plan: Plan, out: Path) -> None:
     """Prints the tables, and where the results are."""
-    tables = out / f"{plan['name'] if plan['ablation'] else 'table'}.txt"
-    if plan["systems"] and tables.is_file():
+    tables = out / f"{plan.tables}.txt"
+    if plan.systems and tables.is_file():
         # The links in the run folder are to the results of its last experiment.
         print(f"\n{tables.read_text(encoding='utf-8')}\nTables: {tables}, and .md and .json beside it;", end=" ")
-        print(f"they stay in {out / plan['results']}.")
-        places = sorted({f"{out / Path(place).relative_to(plan['results'])}" for place in run_folders(plan).values()})
+        print(f"they stay in {out / plan.results}.")
+        places = sorted({f"{out / Path(place).relative_to(plan.results)}" for place in run_folders(plan).values()})
         print(f"Logs, checkpoints, and translations: {', '.join(f'{place}/systems' for place in places)}.")
-    if (out / "report.html").is_file():
-        print(f"The report: {out / 'report.html'}. Open it in a browser.")
-    if next(out.glob("systems/*/seed-*/checkpoints/checkpoint_best.pt"), None):
+    if (out / REPORT).is_file():
+        print(f"The report: {out / REPORT}. Open it in a browser.")
+    if find_systems(out):
         line = shlex.join([str(Path(sys.executable).parent / "recurrent-mt"), "demo", str(out)])
         print(f"See the models translate: {line}")
         print("  (bash scripts/setup.sh --demo installs what that page needs)")
-    if plan["systems"] or not (out / "data" / "REPORT.md").is_file():
+    if plan.systems or not (out / "data" / "REPORT.md").is_file():
         return
-    for corpus in plan["corpora"].values():
-        data = f"{out}/data"
-        if corpus["shards"] > 1:
-            data = ":".join(f"{out}/data/shard{number}" for number in range(corpus["shards"]))
-        source, target = plan["languages"]
+    source, target = plan.languages
+    for corpus in plan.corpora.values():
+        data = ":".join(f"{out}/{Path(folder).relative_to(corpus.folder)}" for folder in corpus.data_folders)
         train = ["fairseq-train", data, "--source-lang", source, "--target-lang", target]
         system = [f"{PROJECT}/scripts/train.sh", f"{PROJECT}/configs/rnnsearch-50.yaml"]
         print(f"\nThe data is in {out}/data; {out}/data/REPORT.md says what happened to the text. Train with")

@@ -28,9 +28,10 @@ from ..arguments import split_named
 from ..data.parallel_text import partial_folder, replace_entries
 from ..metrics import Score, score
 from ..plugin_finder import import_from_plugin
+from ..runs.folder import PARAMETERS
 from ..text_files import dictionary_folder, read_sentences, require_same_count
 from ..text_form import TextForm
-from ..translation.box import ONNX, PARAMETERS, copy_text_form, write_manifest
+from ..translation.box import ONNX, copy_text_form, write_manifest
 from ..translation.distribution import BoxDescription, Card, read_description, write_distribution
 from ..translation.loading import load_checkpoint
 

@@ -24,10 +24,10 @@ from pathlib import Path
 from ..arguments import natural, split_name
 from ..evaluation.analysis import analyze
 from ..evaluation.training import read_run_trainings, read_run_versions
-from ..evaluation.training_versions import summarize_versions
 from ..evaluation.translated_files import name_runs
 from ..report import page
 from ..report.attachments import SENTENCE, Attachment, Figure, find_numbers, read_attachment
+from ..runs.outcomes import summarize_versions
 from ..text_files import check_output_files, write_text
 from .analyze import add_input_arguments, list_inputs, read_input
 

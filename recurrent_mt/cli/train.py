@@ -29,10 +29,12 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from ..arguments import positive
-from ..evaluation.outcomes import OUTCOME, judge, was_interrupted
-from ..evaluation.train_log import choose_rate, read_peak_memory
-from ..experiments.training_command import assign, read_arguments
 from ..plugin_finder import find_plugin
+from ..runs.folder import OUTCOME, PEAK_MEMORY, TRAIN_LOG
+from ..runs.outcomes import judge, was_interrupted
+from ..runs.rates import choose_rate
+from ..runs.train_log import read_peak_memory
+from ..runs.training_command import assign, read_arguments
 from ..text_files import write_text
 from ..versions import describe_versions
 
@@ -303,12 +305,12 @@ class Training:
         program, *arguments = options.command
         begin = start_processes(shutil.which(program) or program, options.processes, flags=arguments)
         command = [*begin, *arguments]
-        log = folder / "train.log"
+        log = folder / TRAIN_LOG
         end_line(log)
         with log.open("ab") as file:
             start = file.tell()
             environment = share_threads(os.environ, options.processes)
-            status = measure(command, folder / "peak-memory", file.fileno(), environment)
+            status = measure(command, folder / PEAK_MEMORY, file.fileno(), environment)
         if was_interrupted(log, status, start=start):
             return status
         replace(judge(log, status, start=start), versions=describe_versions()).write(folder / OUTCOME)

@@ -33,6 +33,7 @@ from ..evaluation.generate_log import read_generate_log
 from ..ordered_map import ordered_map, processors
 from ..plugin_finder import find_plugin
 from ..resumable_file import ResumableFile, working_files
+from ..runs.folder import find_systems
 from ..search_process import LOG_END, SearchError, SearchProcess
 from ..text_files import (
     check_output_files,
@@ -44,7 +45,6 @@ from ..text_files import (
 )
 from ..text_form import Lines, TextForm, read_text_form
 from ..translation.box import find_default, find_folder, read_default
-from ..translation.loading import find_systems
 from .train import has_gpu
 
 #: Sentences of a buffer, unless the call says otherwise.

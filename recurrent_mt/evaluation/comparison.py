@@ -13,6 +13,9 @@ from os import PathLike
 
 import pandas
 
+from ..runs.folder import TRANSLATED
+from ..runs.outcomes import describe_mixtures, read_versions
+from ..runs.rates import RateChoice, read_choice
 from ..text_files import read_sentences
 from ..text_form import TextForm
 from ..versions import describe_versions
@@ -29,7 +32,6 @@ from .tables import (
     select,
     write_results,
 )
-from .train_log import RateChoice, read_choice
 from .training import (
     COLUMNS,
     OPERATIONS,
@@ -40,7 +42,6 @@ from .training import (
     read_operations,
     read_system_trainings,
 )
-from .training_versions import describe_mixtures, read_versions
 from .translated_files import System, TestSet, choose_baseline
 
 #: What BLEU of the words that models produced is called, beside BLEU of detokenized text.
@@ -281,7 +282,7 @@ def score_test_set(
         FileError: if a file is missing or damaged.
         ValueError: if a translation has not as many sentences as the references.
     """
-    references = trained.read_references(f"extra/{name}/raw" if name else "text/raw")
+    references = trained.read_references(name)
     search = translations.removesuffix(".detokenized")
     failures = {name: read_failures(folder, search, seeds=trained.seeds) for name, folder in trained.folders.items()}
     systems = [
@@ -295,7 +296,7 @@ def score_test_set(
     records, signatures = scores.records, dict(scores.signatures)
     if words and trained.runs[0].form.has_words and (produced := trained.read_words(systems)):
         tokenized = score_systems(
-            trained.read_references("text/words"),
+            trained.read_references(step="words"),
             produced,
             Settings(metrics=("bleu",), detailed=(), tokenize="none", resamples=0),
         )
@@ -343,7 +344,7 @@ def compare_runs(
     baseline = baseline or choose_baseline(names, recorded=trained.runs[0].baseline)
     if baseline not in names:
         raise ValueError(f"the baseline {baseline!r} is none of the systems: {', '.join(names)}")
-    files = {"": "test.detokenized"}
+    files = {"": TRANSLATED}
     files |= {name: f"extra-{identity}.detokenized" for name, identity in (extra_tests or {}).items()}
     test_sets, frames = [], []
     for name, file in files.items():
@@ -359,7 +360,7 @@ def compare_runs(
     ]
     costs += [one for name in names for one in read_operations(name, trained.find_files(name, "operations.json"))]
     records = pandas.concat([*frames, make_frame(costs)], ignore_index=True)
-    places = [(name, run.path / "rates" / name) for run in trained.runs for name in names]
+    places = [(name, run.rate_search(name)) for run in trained.runs for name in names]
     rates = {name: choice for name, place in places if (choice := read_choice(place))}
     versions = {name: read_versions(trained.folders[name], seeds=trained.seeds) for name in names}
     return Comparison(baseline, names, test_sets, records, settings, trained.seeds, rates, versions, ablation)

@@ -12,14 +12,23 @@ import numpy as np
 import pandas
 from matplotlib.figure import Figure
 
+from ..runs.folder import (
+    OUTCOME,
+    PEAK_MEMORY,
+    TRAIN_LOG,
+    TRANSLATED,
+    RunFolder,
+    seed_folder,
+    seed_folders,
+    seed_of,
+)
+from ..runs.outcomes import read_outcome, read_versions
+from ..runs.train_log import GIBIBYTE, read_peak_memory, read_train_log
 from ..text_files import FileError
 from .figures import choose_mark, new_axes, set_style
 from .generate_log import read_generate_log
-from .outcomes import OUTCOME, read_outcome, seed_of
 from .tables import UNKNOWN, Cell, Record, Table, format_number, make_frame, pivot, select
-from .train_log import GIBIBYTE, read_peak_memory, read_train_log
-from .training_versions import read_versions
-from .translated_files import RunFolder, System, TestSet, name_runs
+from .translated_files import System, TestSet, name_runs, read_run_references
 
 BY_TRAINING = "training"
 PARAMETERS, UPDATES, SECONDS, VALID_LOSS = "parameters", "updates", "training seconds", "validation loss"
@@ -69,17 +78,17 @@ class TrainedRuns:
         """
         self.runs = [RunFolder(folder) for folder in folders]
         found: dict[str, Path] = {}
-        for path in (path for run in self.runs for path in sorted((run.path / "systems").glob("*"))):
+        for path in (path for run in self.runs for path in run.systems):
             if (names is None or path.name in names) and found.setdefault(path.name, path) != path:
                 raise ValueError(f"system {path.name} is in two folders: {found[path.name]} and {path}")
         self.names = list(found) if names is None else names
         # One that nothing has been done for is in none.
-        self.folders = {name: found.get(name, self.runs[0].path / "systems" / name) for name in self.names}
+        self.folders = {name: found.get(name, self.runs[0].system(name)) for name in self.names}
         if seeds is None:
-            seeds = sorted({seed_of(seed / "log") for folder in found.values() for seed in folder.glob("seed-*")})
+            seeds = sorted({seed_of(training) for folder in found.values() for training in seed_folders(folder)})
         self.seeds = seeds
         for seed in seeds:
-            if found and not any((folder / f"seed-{seed}").is_dir() for folder in found.values()):
+            if found and not any(Path(seed_folder(folder, seed)).is_dir() for folder in found.values()):
                 raise ValueError(f"no system has a training with the seed {seed}")
         # Without systems, there are no seeds to name.
         for what, values in {"system": self.names, "seed": self.seeds if found or self.seeds else [1]}.items():
@@ -88,17 +97,17 @@ class TrainedRuns:
 
     def find_files(self, system: str, name: str) -> dict[str, Path]:
         """Seed to the file of that name, where a system has it."""
-        files = {str(seed): self.folders[system] / f"seed-{seed}" / name for seed in self.seeds}
+        files = {str(seed): Path(seed_folder(self.folders[system], seed), name) for seed in self.seeds}
         return {seed: file for seed, file in files.items() if file.is_file()}
 
-    def read_references(self, place: str) -> TestSet:
-        """What translations are scored against.
+    def read_references(self, extra: str = "", step: str = "raw") -> TestSet:
+        """What translations are scored against, of the test set or a further one.
 
         Raises:
             FileError: if a file is missing or damaged.
             ValueError: if two runs have different test sets.
         """
-        first, *others = ((run.path, run.read_references(place)) for run in self.runs)
+        first, *others = ((run.path, read_run_references(run, extra, step)) for run in self.runs)
         for path, test_set in others:
             if test_set != first[1]:
                 raise ValueError(f"{path} and {first[0]} have different test sets or casing: compare like with like")
@@ -127,7 +136,7 @@ def read_system_trainings(name: str, folder: Path, *, seeds: Collection[int]) ->
         FileError: if a log is damaged.
         ValueError: if its seeds are models of different size.
     """
-    logs = find_ended_logs(folder / f"seed-{seed}" for seed in seeds)
+    logs = find_ended_logs(Path(seed_folder(folder, seed)) for seed in seeds)
     return read_trainings(name, logs) if logs else []
 
 
@@ -137,7 +146,7 @@ def read_failures(folder: Path, translations: str, *, seeds: Collection[int]) ->
         seed: outcome
         for seed in sorted(seeds)
         for name in (f"{translations}.outcome", OUTCOME)
-        if (outcome := read_outcome(folder / f"seed-{seed}" / name)) is not None and outcome.failed
+        if (outcome := read_outcome(Path(seed_folder(folder, seed), name))) is not None and outcome.failed
     }
     return {seed: outcome.reason for seed, outcome in outcomes.items()}
 
@@ -151,7 +160,7 @@ def read_run_trainings(paths: Sequence[str | PathLike[str]]) -> pandas.DataFrame
     """
     records: list[Record] = []
     for name, folder in find_translated(paths).items():
-        logs = find_ended_logs(folder.glob("seed-*"))
+        logs = find_ended_logs(seed_folders(folder))
         if logs:
             records += read_trainings(name, logs)
     return make_frame(records)
@@ -160,7 +169,7 @@ def read_run_trainings(paths: Sequence[str | PathLike[str]]) -> pandas.DataFrame
 def read_run_versions(paths: Sequence[str | PathLike[str]]) -> dict[str, dict[int, str]]:
     """System to the versions that its trainings were made with, by seed; systems as of `read_run_trainings`."""
     return {
-        name: read_versions(folder, seeds=[seed_of(seed / OUTCOME) for seed in folder.glob("seed-*")])
+        name: read_versions(folder, seeds=map(seed_of, seed_folders(folder)))
         for name, folder in find_translated(paths).items()
     }
 
@@ -170,9 +179,9 @@ def find_translated(paths: Sequence[str | PathLike[str]]) -> dict[str, Path]:
     found = [
         (place, folder)
         for run, place in zip(map(RunFolder, paths), name_runs(paths))
-        for folder in sorted((run.path / "systems").glob("*"))
+        for folder in run.systems
         # One without is in no table of the report, so that the other run's needs no other name.
-        if any(folder.glob("seed-*/test.detokenized"))
+        if seed_folders(folder, TRANSLATED)
     ]
     names = Counter(folder.name for _, folder in found)
     return {f"{place}/{folder.name}" if names[folder.name] > 1 else folder.name: folder for place, folder in found}
@@ -180,8 +189,8 @@ def find_translated(paths: Sequence[str | PathLike[str]]) -> dict[str, Path]:
 
 def find_ended_logs(folders: Iterable[Path]) -> list[Path]:
     """``train.log`` of each ``seed-N`` whose model has translated the test set, in order; none if all are missing."""
-    logs = [folder / "train.log" for folder in folders if (folder / "test.detokenized").is_file()]
-    return sorted(logs, key=seed_of) if any(log.is_file() for log in logs) else []
+    logs = [folder / TRAIN_LOG for folder in sorted(folders, key=seed_of) if (folder / TRANSLATED).is_file()]
+    return logs if any(log.is_file() for log in logs) else []
 
 
 def read_trainings(name: str, logs: Sequence[Path]) -> list[Record]:
@@ -197,7 +206,7 @@ def read_trainings(name: str, logs: Sequence[Path]) -> list[Record]:
     sizes = sorted({training.parameters for training in trainings if training})
     if len(sizes) > 1:
         raise ValueError(f"{name}: its seeds have {' and '.join(map(str, sizes))} parameters: they are not one system")
-    seeds = [str(seed_of(log)) for log in logs]
+    seeds = [str(seed_of(log.parent)) for log in logs]
     values: dict[str, list[float | None]] = {
         PARAMETERS: [*sizes * len(logs)],
         UPDATES: [getattr(training, "updates", None) for training in trainings],
@@ -205,7 +214,7 @@ def read_trainings(name: str, logs: Sequence[Path]) -> list[Record]:
         SECONDS: [getattr(training, "wall_seconds", None) for training in trainings],
         WORDS: [getattr(training, "words_per_second", None) for training in trainings],
         SENTENCES: [read_translation_speed(log.with_name("test.log")) for log in logs],
-        MEMORY: [read_peak_memory(log.with_name("peak-memory")) for log in logs],
+        MEMORY: [read_peak_memory(log.with_name(PEAK_MEMORY)) for log in logs],
         GPU_MEMORY: [getattr(training, "gpu_memory", None) for training in trainings],
     }
     return [record for metric, column in values.items() for record in summarize_seeds(name, metric, seeds, column)]

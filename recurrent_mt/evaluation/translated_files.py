@@ -12,19 +12,17 @@ from os.path import abspath
 from pathlib import Path
 
 from ..metrics import SentenceStatistics, split_words, statistics, warn_of_language
+from ..runs.folder import TRANSLATED, RunFolder, seed_folders, seed_of
 from ..subwords import is_subword, warn_of_subwords, warn_of_tokens
 from ..text_files import (
     FileError,
-    dictionary_folder,
     read_dictionary,
-    read_lines,
     read_sentences,
     require_same_count,
     stream_sentences,
 )
-from ..text_form import mark_unknown, read_text_form
+from ..text_form import mark_unknown
 from .generate_log import NBestLists, collect_lists, read_detokenized_lists, read_generate_log
-from .outcomes import seed_of
 
 LOG = logging.getLogger(__name__)
 
@@ -33,7 +31,7 @@ Place = str | PathLike[str]
 #: Models of fairseq's own, with which others are compared.
 STOCK_MODELS = ("lstm", "fconv", "transformer")
 #: File of a translation -> what its system's name ends with.
-TRANSLATIONS = {"test.detokenized": "", "test-without-unknown.detokenized": ", <unk> forbidden"}
+TRANSLATIONS = {TRANSLATED: "", "test-without-unknown.detokenized": ", <unk> forbidden"}
 
 
 @dataclass(frozen=True)
@@ -231,95 +229,60 @@ def read_translations(file: Place) -> tuple[list[str], NBestLists | None]:
     return [hypothesis.marked_text for hypothesis in log.best()], collect_lists(log, file)
 
 
-class RunFolder:
-    """One run: what was made of one corpus with one set of options.
+def read_run_references(run: RunFolder, extra: str = "", step: str = "raw") -> TestSet:
+    """What a run's translations are scored against, of its test set or a further one, without sources."""
+    return TestSet(read_sentences(run.reference(extra, step)), run.languages[1], run.form.lowercase)
 
-    Attributes:
-        path: the folder.
-        form: of its text, as the recipe recorded it.
+
+def read_run_test_set(run: RunFolder) -> TestSet:
+    """A run's test set; words are the tokens before subword segmentation, or 13a's where a model reads raw text.
+
+    Raises:
+        FileError: if a file is missing, damaged or of another length than its neighbor.
     """
+    raw = run.text("raw", "test")
+    source, reference = map(read_sentences, raw)
+    require_same_count(raw[1], reference, raw[0], source)
+    if run.form.has_words:
+        files = run.text("words", "test")
+        words = [[text.split() for text in read_sentences(file)] for file in files]
+        for file, side in zip(files, words):
+            require_same_count(file, side, raw[0], source)
+        unit = "tokens before any subword segmentation"
+    else:
+        words = [split_words(text, language) for text, language in zip((source, reference), run.languages)]
+        unit = "tokens as BLEU splits them"
+    return TestSet(
+        source=source,
+        reference=reference,
+        source_words=words[0],
+        reference_words=words[1],
+        target_language=run.languages[1],
+        lowercase=run.form.lowercase,
+        words=unit,
+    )
 
-    def __init__(self, path: str | PathLike[str]) -> None:
-        """Reads the form of its text.
 
-        Raises:
-            FileError: if this is no run folder.
-        """
-        self.path = Path(path)
-        self.form = read_text_form(path)
+def read_run_systems(run: RunFolder) -> list[System]:
+    """Every system with a finished translation, in the order of their names; seeds in order.
 
-    @property
-    def languages(self) -> tuple[str, str]:
-        """Source and target."""
-        return self.form.source, self.form.target
-
-    @property
-    def baseline(self) -> str:
-        """The system that the experiment compares the others with; empty if it names none."""
-        named = (line.partition(" ") for _, line in read_lines(self.path / "options"))
-        return next((value for name, _, value in named if name == "BASELINE"), "")
-
-    def read_references(self, place: str = "text/raw", split: str = "test") -> TestSet:
-        """What translations are scored against, without sources."""
-        language = self.languages[1]
-        reference = read_sentences(self.path / place / f"{split}.{language}")
-        return TestSet(reference, language, self.form.lowercase)
-
-    def test_set(self) -> TestSet:
-        """The test set; words are the tokens before subword segmentation, or 13a's where a model reads raw text.
-
-        Raises:
-            FileError: if a file is missing, damaged or of another length than its neighbor.
-        """
-        raw = [self.path / "text" / "raw" / f"test.{language}" for language in self.languages]
-        source, reference = map(read_sentences, raw)
-        require_same_count(raw[1], reference, raw[0], source)
-        if self.form.has_words:
-            files = [self.path / "text" / "words" / f"test.{language}" for language in self.languages]
-            words = [[text.split() for text in read_sentences(file)] for file in files]
-            for file, side in zip(files, words):
-                require_same_count(file, side, raw[0], source)
-            unit = "tokens before any subword segmentation"
-        else:
-            words = [split_words(text, language) for text, language in zip((source, reference), self.languages)]
-            unit = "tokens as BLEU splits them"
-        return TestSet(
-            source=source,
-            reference=reference,
-            source_words=words[0],
-            reference_words=words[1],
-            target_language=self.languages[1],
-            lowercase=self.form.lowercase,
-            words=unit,
-        )
-
-    @property
-    def training_text(self) -> Path:
-        """The target sentences of the training set, as they came."""
-        return self.path / "text" / "input" / f"train.{self.languages[1]}"
-
-    def systems(self) -> list[System]:
-        """Every system with a finished translation, in the order of their names; seeds in order.
-
-        Raises:
-            FileError: if there is none.
-        """
-        data, prepared = dictionary_folder(self.path / "data"), self.path / "text" / "prepared"
-        dictionaries = [data / f"dict.{language}.txt" for language in self.languages]
-        unknown = read_unknown_words([prepared / f"test.{language}" for language in self.languages], dictionaries)
-        source_size, target_size = (len(read_dictionary(file)) for file in dictionaries)
-        systems = []
-        for folder in sorted((self.path / "systems").glob("*")):
-            for name, ending in TRANSLATIONS.items():
-                files = sorted(folder.glob(f"seed-*/{name}"), key=seed_of)
-                translations = {str(seed_of(file)): read_sentences(file) for file in files}
-                if files:
-                    nbest = read_lists_beside(files[0], translations[str(seed_of(files[0]))])
-                    sizes = source_size, target_size
-                    systems.append(System(folder.name + ending, translations, unknown, sizes, nbest))
-        if not systems:
-            raise FileError(self.path, "no system has a file test.detokenized: nothing has been translated yet")
-        return systems
+    Raises:
+        FileError: if there is none.
+    """
+    unknown = read_unknown_words(run.text("prepared", "test"), run.dictionaries)
+    source_size, target_size = (len(read_dictionary(file)) for file in run.dictionaries)
+    systems = []
+    for folder in run.systems:
+        for name, ending in TRANSLATIONS.items():
+            files = [place / name for place in seed_folders(folder, name)]
+            translations = {str(seed_of(file.parent)): read_sentences(file) for file in files}
+            if files:
+                nbest = read_lists_beside(files[0], translations[str(seed_of(files[0].parent))])
+                sizes = source_size, target_size
+                systems.append(System(folder.name + ending, translations, unknown, sizes, nbest))
+    if not systems:
+        raise FileError(run.path, f"no system has a file {TRANSLATED}: nothing has been translated yet")
+    return systems
 
 
 def name_runs(folders: Sequence[Place]) -> list[str]:
@@ -359,9 +322,9 @@ def read_runs(paths: Sequence[str | PathLike[str]]) -> tuple[TestSet, list[Syste
         ValueError: if two runs have different test sets.
     """
     runs = [RunFolder(path) for path in paths]
-    test_set = runs[0].test_set()
+    test_set = read_run_test_set(runs[0])
     for run in runs[1:]:
-        other = run.test_set()
+        other = read_run_test_set(run)
         if (other.source, other.reference, other.lowercase) != (
             test_set.source,
             test_set.reference,
@@ -370,7 +333,7 @@ def read_runs(paths: Sequence[str | PathLike[str]]) -> tuple[TestSet, list[Syste
             raise ValueError(
                 f"{run.path} and {runs[0].path} have different test sets or casing: compare like with like"
             )
-    found = [(run, system) for run in runs for system in run.systems()]
+    found = [(run, system) for run in runs for system in read_run_systems(run)]
     names = Counter(name for _, name in {(run.path, name_of_training(system)) for run, system in found})
     places = dict(zip((run.path for run in runs), name_runs(paths)))
     systems = [
@@ -379,6 +342,6 @@ def read_runs(paths: Sequence[str | PathLike[str]]) -> tuple[TestSet, list[Syste
         else system
         for run, system in found
     ]
-    first, *others = (run.training_text for run in runs)
+    first, *others = (run.text("input", "train")[1] for run in runs)
     alike = all(filecmp.cmp(first, other, shallow=False) for other in others)
     return test_set, systems, stream_sentences(first) if alike else None

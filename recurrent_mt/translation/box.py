@@ -19,6 +19,7 @@ from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
+from ..runs.folder import PARAMETERS
 from ..text_files import FileError, read_layout, read_lines, write_text
 from ..text_form import RECORDED, TextForm, read_text_form
 
@@ -28,9 +29,6 @@ MANIFEST = "box.json"
 FORMAT = "recurrent-mt-box-1"
 #: The folder in a box that has its model as ONNX.
 ONNX = "onnx"
-#: Where a system of a run folder or a box has its parameters; formatted with its name and seed.
-BEST = "checkpoints/checkpoint_best.pt"
-PARAMETERS = f"systems/{{}}/seed-{{}}/{BEST}"
 #: What the name of a box or a system looks like.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+-]*")
 MISSING = (

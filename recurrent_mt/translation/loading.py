@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
-from ..evaluation.outcomes import seed_of
 from ..plugin_finder import import_from_plugin
+from ..runs.folder import PARAMETERS, find_systems, names_of
 from ..silence import keep_root_logger, silence
 from ..text_files import dictionary_folder
 from ..text_form import TextForm, read_text_form
-from .box import BEST, PARAMETERS, find_folder, find_run, read_default
+from .box import find_folder, find_run, read_default
 from .model import Model
 
 
@@ -58,30 +58,19 @@ def find_checkpoints(path: Path) -> list[Path]:
         return [path]
     found = find_systems(path)
     if not found:
-        raise FileNotFoundError(f"{path} is no run folder with trained systems: there is no systems/*/seed-*/{BEST}")
+        raise FileNotFoundError(
+            f"{path} is no run folder with trained systems: there is no {PARAMETERS.format('*', '*')}"
+        )
     default = read_default(path)
     return [found[name] for name in sorted(found, key=lambda name: (name != default, name))]
-
-
-def find_systems(run: Path) -> dict[str, Path]:
-    """The trained systems of a run folder by name, each with its first seed's checkpoint.
-
-    Raises:
-        FileError: if it has one of a training that is not named seed-N.
-    """
-    files = sorted(run.glob(PARAMETERS.format("*", "*")), key=lambda file: seed_of(file.parent), reverse=True)
-    return {file.parts[-4]: file for file in files}
 
 
 def name_checkpoints(paths: Sequence[Path]) -> list[str]:
     """The shortest names that tell checkpoints apart: the system, with its seed, or the whole path."""
     candidates = []
     for path in paths:
-        parts = path.absolute().parts
-        if path.match(PARAMETERS.format("*", "*")):
-            candidates.append((parts[-4], f"{parts[-4]}, {parts[-3].replace('-', ' ')}", str(path)))
-        else:
-            candidates.append((parts[-2], f"{parts[-2]}/{parts[-1]}", str(path)))
+        folder, name = path.absolute().parts[-2:]
+        candidates.append((*(names_of(path) or [folder, f"{folder}/{name}"]), str(path)))
     for names in zip(*candidates):
         if max(Counter(names).values()) == 1:
             return list(names)

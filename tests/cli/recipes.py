@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from recurrent_mt.experiments import launcher
+from recurrent_mt.runs import launcher
 from tests.commands import call, command_line, run_engine
 
 ROOT = Path(__file__).parents[2]

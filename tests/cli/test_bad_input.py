@@ -1,6 +1,6 @@
 """Bad corpora and calls are refused before anything is computed, in a sentence that names the problem.
 
-Bad values of options are in tests/experiments/test_options.py.
+Bad values of options are in tests/runs/test_options.py.
 """
 
 import pytest

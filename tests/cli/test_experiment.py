@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from recurrent_mt.cli.experiment import report
-from recurrent_mt.experiments.experiment import PROJECT
-from recurrent_mt.experiments.plan import lay_out_results, make_plan, show_results
-from recurrent_mt.experiments.reading import read_experiment
+from recurrent_mt.runs.experiment import PROJECT, read_experiment
+from recurrent_mt.runs.plan import make_plan
+from recurrent_mt.runs.view import lay_out_results, show_results
 from tests.cli.recipes import BIN, copy, experiment, needs_tools, write_corpus
 
 pytestmark = needs_tools
@@ -172,7 +172,7 @@ def test_a_further_test_set_has_the_dictionaries_of_the_first_shard(folder, tmp_
 def test_the_report_has_the_baseline_of_the_table_and_the_beams_that_this_experiment_wants(folder, tmp_path):
     options = {"corpus": folder / "corpus", "out": tmp_path, "beams": 3, "lenpens": "1,0.5,0"}
     words = [f"{name}={value}" for name, value in options.items()]
-    place = tmp_path / make_plan("mine", read_experiment(folder / "mine.yaml", words))["results"]
+    place = tmp_path / make_plan("mine", read_experiment(folder / "mine.yaml", words)).results
     place.mkdir(parents=True)
     # The one that was asked for may have failed.
     (place / "table.json").write_text('{"baseline": "lstm", "test_sets": [{"baseline": "gru_encoder-none"}]}')
@@ -208,7 +208,7 @@ def test_text_that_is_edited_before_it_is_read_is_not_taken_for_the_old_one(file
         (place / name).write_text((place / name).read_text().replace("d", "D"))
         lay_out_results(plan, out)
 
-    monkeypatch.setattr("recurrent_mt.experiments.launcher.lay_out_results", edit)
+    monkeypatch.setattr("recurrent_mt.runs.launcher.lay_out_results", edit)
     options = {"corpus": place, "segmentation": "word:40", "systems": "", "out": tmp_path / "out"}
     said = experiment(folder / file if file == "mine.yaml" else file, succeeds=False, **options)
     assert f"{place / name}: it has changed since the experiment began: start the experiment again" in said
@@ -230,8 +230,8 @@ def test_the_last_lines_name_folders_that_are_there(ablation, tmp_path, capsys):
     file = PROJECT / "configs" / "experiments" / ("ablations/vocabulary.yaml" if ablation else "quickstart.yaml")
     plan = make_plan(file.stem, read_experiment(file))
     lay_out_results(plan, tmp_path)
-    (tmp_path / plan["results"] / ("vocabulary.txt" if ablation else "table.txt")).write_text("a table\n")
-    show_results(plan, tmp_path)
+    (tmp_path / plan.results / ("vocabulary.txt" if ablation else "table.txt")).write_text("a table\n")
+    show_results(plan.results, tmp_path)
     report(plan, tmp_path)
     said = capsys.readouterr().out
     places = re.findall(r"translations: (.*)\.\n", said)[0].split(", ") + re.findall(r"stay in (.*)\.\n", said)

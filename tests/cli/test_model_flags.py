@@ -4,10 +4,9 @@ import pytest
 from fairseq import options, tasks
 from fairseq.data import Dictionary
 
-from recurrent_mt.evaluation.train_log import FastPathCopies
-from recurrent_mt.experiments.experiment import PROJECT
-from recurrent_mt.experiments.reading import read_experiment
-from recurrent_mt.experiments.systems import model_arguments
+from recurrent_mt.runs.experiment import PROJECT, read_experiment
+from recurrent_mt.runs.systems import model_arguments
+from recurrent_mt.runs.train_log import FastPathCopies
 from user_dir import models  # noqa: F401 - registers the architectures
 
 COMPARISON = PROJECT / "configs" / "experiments" / "comparison.yaml"

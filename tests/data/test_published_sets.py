@@ -7,8 +7,7 @@ import pytest
 
 from recurrent_mt.data.download import DownloadError
 from recurrent_mt.data.published_sets import PublishedSet, fetch, load, look_up, save, sentence_pairs
-from recurrent_mt.experiments.experiment import PROJECT
-from recurrent_mt.experiments.reading import read_experiment
+from recurrent_mt.runs.experiment import PROJECT, read_experiment
 from tests.commands import call
 from tests.data.published import PUBLISHED, pack, publish, text_file
 

@@ -11,14 +11,16 @@ from recurrent_mt.evaluation.analysis import analyze, analyze_files
 from recurrent_mt.evaluation.scores import Settings, score_systems
 from recurrent_mt.evaluation.tables import select, tables_as_text
 from recurrent_mt.evaluation.translated_files import (
-    RunFolder,
     System,
     UnknownWords,
     choose_baseline,
     name_runs,
+    read_run_systems,
+    read_run_test_set,
     read_runs,
 )
 from recurrent_mt.evaluation.words import F_MEASURE
+from recurrent_mt.runs.folder import RunFolder
 from recurrent_mt.text_files import FileError
 from tests.commands import call
 from tests.evaluation.logs import generate_log, write
@@ -224,7 +226,7 @@ def test_runs_of_other_test_sets_are_refused(run, tmp_path):
 def test_missing_and_damaged_parts_are_named(run):
     (run / "text" / "words" / "test.en").write_text("one line\n")
     with pytest.raises(FileError, match=r"words/test\.en: 1 lines, but .*has 30"):
-        RunFolder(run).test_set()
+        read_run_test_set(RunFolder(run))
     with pytest.raises(FileError, match="no file named options"):
         RunFolder(run / "data")
     (run / "options").write_text("SOURCE_LANG fr\n")
@@ -236,7 +238,7 @@ def test_a_run_without_translations_says_so(run):
     for path in run.glob("systems/*/*/test.detokenized"):
         path.unlink()
     with pytest.raises(FileError, match="nothing has been translated yet"):
-        RunFolder(run).systems()
+        read_run_systems(RunFolder(run))
 
 
 def test_systems_need_names_of_their_own():

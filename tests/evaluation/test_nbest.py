@@ -15,8 +15,9 @@ from recurrent_mt.evaluation.generate_log import (
 from recurrent_mt.evaluation.nbest import score_lists
 from recurrent_mt.evaluation.scores import Settings
 from recurrent_mt.evaluation.tables import tables_as_text
-from recurrent_mt.evaluation.translated_files import RunFolder, read_runs
+from recurrent_mt.evaluation.translated_files import read_run_systems, read_runs
 from recurrent_mt.metrics import score as corpus_score
+from recurrent_mt.runs.folder import RunFolder
 from recurrent_mt.text_files import FileError
 from tests.evaluation.logs import generate_log, write
 from tests.evaluation.test_analysis import make_run, write_lines
@@ -189,4 +190,4 @@ def test_lists_of_another_translation_are_refused(tmp_path):
     folder = keep_lists(run, "perfect")
     write_lines(folder / "test.detokenized", ["a cat"] * 30)
     with pytest.raises(FileError, match=r"perfect/seed-1/test\.nbest, line 4: .*made from another log"):
-        RunFolder(run).systems()
+        read_run_systems(RunFolder(run))

@@ -1,6 +1,6 @@
 """Experiments and trainings on a cluster with Slurm, two nodes and real daemons; docs/scaling.md has what comes out.
 
-The stand-ins of tests/experiments/slurm.py are for what can be tried without it, in seconds.
+The stand-ins of tests/runs/slurm.py are for what can be tried without it, in seconds.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from recurrent_mt.experiments.launcher import WORKFLOW
+from recurrent_mt.runs.launcher import WORKFLOW
 from tests.cli.recipes import TINY, experiment, needs_tools, values, write_corpus
 from tests.commands import command_line
 from tests.faults.shared_training import UPDATES, check_same, make_shards, overrides, train_alone

@@ -18,12 +18,12 @@ from recurrent_mt.evaluation.generate_log import collect_lists, read_generate_lo
 from recurrent_mt.evaluation.structure.gates import WindowGates, read_gates
 from recurrent_mt.evaluation.structure.trees import read_penn_trees
 from recurrent_mt.evaluation.tables import Cell, Table, tables_as_markdown, tables_as_text
-from recurrent_mt.evaluation.train_log import read_train_log
-from recurrent_mt.experiments.reading import read_experiment
-from recurrent_mt.experiments.systems import list_training_arguments
-from recurrent_mt.experiments.training_command import configuration_arguments
 from recurrent_mt.onnx_translation import read_manifest
 from recurrent_mt.report.attachments import Figure, read_attachment, read_tables
+from recurrent_mt.runs.experiment import read_experiment
+from recurrent_mt.runs.systems import list_training_arguments
+from recurrent_mt.runs.train_log import read_train_log
+from recurrent_mt.runs.training_command import configuration_arguments
 from recurrent_mt.text_files import read_dictionary, read_parallel
 from tests.evaluation.logs import generate_log, train_log
 from tests.parity.made_up import made_up

@@ -2,13 +2,13 @@
 
 
 # One rule a corpus: the output of fairseq-preprocess depends on how many test sets there are.
-for corpus, files in CORPORA.items():
+for files in CORPORA.values():
 
     if files.shards == 1:
 
         rule:
             name:
-                f"binarize_{corpus.replace('-', '_')}"
+                f"binarize_{files.id.replace('-', '_')}"
             input:
                 files.prepared(files.splits),
             output:
@@ -19,7 +19,7 @@ for corpus, files in CORPORA.items():
                 vocabulary=files.form.vocabulary_flags,
                 data=f"{files.folder}/data",
             log:
-                f"logs/{corpus}/preprocess.log",
+                f"logs/{files.id}/preprocess.log",
             threads: THREADS
             message:
                 "Binarizing"
@@ -31,7 +31,7 @@ for corpus, files in CORPORA.items():
 
         rule:
             name:
-                f"split_{corpus.replace('-', '_')}"
+                f"split_{files.id.replace('-', '_')}"
             input:
                 f"{files.folder}/text/prepared/train.{{lang}}",
             output:
@@ -50,7 +50,7 @@ for corpus, files in CORPORA.items():
 
         rule:
             name:
-                f"dictionaries_{corpus.replace('-', '_')}"
+                f"dictionaries_{files.id.replace('-', '_')}"
             input:
                 files.prepared(["train"]),
             output:
@@ -60,7 +60,7 @@ for corpus, files in CORPORA.items():
                 vocabulary=files.form.vocabulary_flags,
                 folder=f"{files.folder}/text/dictionaries",
             log:
-                f"logs/{corpus}/dictionaries.log",
+                f"logs/{files.id}/dictionaries.log",
             threads: THREADS
             message:
                 "Making the dictionaries"
@@ -73,7 +73,7 @@ for corpus, files in CORPORA.items():
             # The first one also has the development and test sets, where fairseq looks for them.
             rule:
                 name:
-                    f"shard_{corpus.replace('-', '_')}_{shard}"
+                    f"shard_{files.id.replace('-', '_')}_{shard}"
                 input:
                     files.both_sides(f"{files.folder}/text/shards/{shard}/train"),
                     [] if shard else files.prepared(files.splits[1:]),
@@ -85,7 +85,7 @@ for corpus, files in CORPORA.items():
                     held_out="" if shard else files.held_out_flags(),
                     data=f"{files.folder}/data/shard{shard}",
                 log:
-                    f"logs/{corpus}/preprocess-{shard}.log",
+                    f"logs/{files.id}/preprocess-{shard}.log",
                 threads: THREADS
                 message:
                     f"Binarizing shard {shard}"
@@ -99,7 +99,7 @@ for corpus, files in CORPORA.items():
 rule binarize_extra:
     input:
         prepared=[f"corpora/{{corpus}}/extra/{{extra}}/prepared/test.{lang}" for lang in (SOURCE, TARGET)],
-        dictionaries=lambda wildcards: CORPORA[wildcards.corpus].dictionaries(CORPORA[wildcards.corpus].dictionary_folder),
+        dictionaries=corpus("test_dictionaries"),
     output:
         [
             f"corpora/{{corpus}}/extra/{{extra}}/data/test.{PAIR}.{lang}.{ending}"
@@ -107,7 +107,7 @@ rule binarize_extra:
             for ending in ("bin", "idx")
         ],
     params:
-        folder=lambda wildcards: f"corpora/{wildcards.corpus}/extra/{wildcards.extra}",
+        folder="corpora/{corpus}/extra/{extra}",
     log:
         "logs/{corpus}/preprocess-{extra}.log",
     message:

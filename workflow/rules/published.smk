@@ -1,14 +1,11 @@
 # Published text, or local text in its place: got, joined, cleaned, selected.
 
-PUBLISHED = [corpus["id"] for corpus in OPTIONS["published"]]
-SOURCES = f"downloads/sources-{identify(PUBLISHED)}.json"
-
 
 rule find_published:
     output:
-        SOURCES,
+        sources_file(PLAN.experiment),
     params:
-        identifiers=PUBLISHED,
+        identifiers=[one["id"] for one in PLAN.experiment.published],
     log:
         "logs/published.log",
     message:
@@ -20,20 +17,18 @@ rule find_published:
 # What a call leaves that was killed between the tool's end and the last command stops the tool: it replaces no folder.
 rule get_text:
     input:
-        lambda wildcards: CORPORA[wildcards.corpus].download_inputs(wildcards.set, SOURCES, OPTIONS["checksums"]),
+        corpus("get_inputs", "set"),
     output:
         [f"corpora/{{corpus}}/raw/{{set}}/text.{lang}" for lang in (SOURCE, TARGET)],
     params:
-        what=lambda wildcards: CORPORA[wildcards.corpus].get_command(
-            wildcards.set, SOURCES, OPTIONS["mirror"], OPTIONS["checksums"]
-        ),
-        out=lambda wildcards: f"corpora/{wildcards.corpus}/raw/{wildcards.set}",
+        what=corpus("get_command", "set"),
+        out="corpora/{corpus}/raw/{set}",
     log:
         "logs/{corpus}/get-{set}.log",
     # A local text may be edited while others are downloaded.
     priority: 1
     resources:
-        downloads=lambda wildcards: 0 if CORPORA[wildcards.corpus].prefix_of(wildcards.set) else 1,
+        downloads=corpus("downloads", "set"),
     message:
         "Getting {wildcards.set}"
     shell:
@@ -43,7 +38,7 @@ rule get_text:
 
 rule join_held_out:
     input:
-        lambda wildcards: CORPORA[wildcards.corpus].held_out_texts(wildcards.split, wildcards.lang),
+        corpus("held_out_texts", "split", "lang"),
     output:
         "corpora/{corpus}/clean/held-out/{split}.{lang}",
     message:
@@ -54,7 +49,7 @@ rule join_held_out:
 
 rule join_training_text:
     input:
-        lambda wildcards: CORPORA[wildcards.corpus].training_texts(wildcards.lang),
+        corpus("training_texts", "lang"),
     output:
         "corpora/{corpus}/clean/joined/train.{lang}",
     message:
@@ -65,16 +60,14 @@ rule join_training_text:
 
 rule clean_text:
     input:
-        source=lambda wildcards: CORPORA[wildcards.corpus].training_texts(SOURCE),
-        target=lambda wildcards: CORPORA[wildcards.corpus].training_texts(TARGET),
-        held_out=lambda wildcards: [
-            f"{prefix}.{lang}" for prefix in CORPORA[wildcards.corpus].held_out_prefixes() for lang in (SOURCE, TARGET)
-        ],
+        source=corpus("training_texts", language=SOURCE),
+        target=corpus("training_texts", language=TARGET),
+        held_out=corpus("held_out_files"),
     output:
         [f"corpora/{{corpus}}/clean/cleaned/train.{lang}" for lang in (SOURCE, TARGET)],
         report="corpora/{corpus}/clean/cleaned/REPORT.md",
     params:
-        exclude=lambda wildcards: CORPORA[wildcards.corpus].held_out_prefixes(),
+        exclude=corpus("held_out_prefixes"),
     log:
         "logs/{corpus}/clean.log",
     threads: THREADS
@@ -88,15 +81,15 @@ rule clean_text:
 
 rule select_text:
     input:
-        source=lambda wildcards: f"corpora/{wildcards.corpus}/clean/{CORPORA[wildcards.corpus].cleaned_text}/train.{SOURCE}",
-        target=lambda wildcards: f"corpora/{wildcards.corpus}/clean/{CORPORA[wildcards.corpus].cleaned_text}/train.{TARGET}",
-        in_domain=lambda wildcards: [f"{prefix}.{lang}" for prefix in CORPORA[wildcards.corpus].in_domain for lang in (SOURCE, TARGET)],
+        source=corpus("cleaned_side", language=SOURCE),
+        target=corpus("cleaned_side", language=TARGET),
+        in_domain=corpus("in_domain_files"),
     output:
         [f"corpora/{{corpus}}/clean/selected/train.{lang}" for lang in (SOURCE, TARGET)],
         report="corpora/{corpus}/clean/selected/REPORT.md",
     params:
-        in_domain=lambda wildcards: CORPORA[wildcards.corpus].in_domain,
-        words=lambda wildcards: CORPORA[wildcards.corpus].entry["select_words"],
+        in_domain=corpus("in_domain"),
+        words=corpus("select_words"),
     log:
         "logs/{corpus}/select.log",
     threads: THREADS
@@ -110,20 +103,16 @@ rule select_text:
 
 rule report_data:
     input:
-        data=lambda wildcards: CORPORA[wildcards.corpus].binarized,
-        prepared=lambda wildcards: CORPORA[wildcards.corpus].prepared(CORPORA[wildcards.corpus].splits),
-        references=lambda wildcards: [
-            f"corpora/{wildcards.corpus}/text/raw/{split}.{lang}"
-            for split in CORPORA[wildcards.corpus].tests
-            for lang in (SOURCE, TARGET)
-        ],
-        before=lambda wildcards: CORPORA[wildcards.corpus].cleaning_reports,
+        data=corpus("binarized"),
+        prepared=corpus("prepared"),
+        references=corpus("raw_tests"),
+        before=corpus("cleaning_reports"),
     output:
         "corpora/{corpus}/data/REPORT.md",
     params:
-        dictionaries=lambda wildcards: CORPORA[wildcards.corpus].dictionary_folder,
-        splits=lambda wildcards: CORPORA[wildcards.corpus].splits,
-        before=lambda wildcards, input: f"--before {input.before}" if input.before else "",
+        dictionaries=corpus("dictionary_folder"),
+        splits=corpus("splits"),
+        before=corpus("report_flags"),
     log:
         "logs/{corpus}/report.log",
     message:

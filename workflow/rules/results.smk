@@ -4,42 +4,42 @@
 # A drawing is there once it is whole; that of a former training goes first, since the new one may fail.
 rule draw_alignments:
     input:
-        training=lambda wildcards: plan.system_outcomes(config, wildcards.system),
-        source=lambda wildcards: f"{CORPORA[SYSTEMS[wildcards.system]['corpus']].folder}/text/prepared/test.{SOURCE}",
-        target=lambda wildcards: f"{CORPORA[SYSTEMS[wildcards.system]['corpus']].folder}/text/prepared/test.{TARGET}",
-        gold=lambda wildcards: plan.gold_inputs(config, wildcards.system, f"{PAIR}.align"),
+        training=system("outcomes"),
+        source=system("corpus.prepared_test", language=SOURCE),
+        target=system("corpus.prepared_test", language=TARGET),
+        gold=system("gold_inputs", ending=f"{PAIR}.align"),
     output:
         f"{RESULTS}/figures/alignments-{{system}}.outcome",
     params:
         tool="align",
-        model=lambda wildcards, input: plan.first_finished(input.training) / "checkpoints" / "checkpoint_best.pt",
-        data=lambda wildcards: CORPORA[SYSTEMS[wildcards.system]["corpus"]].dictionary_folder,
-        text=lambda wildcards, input: f"--source {input.source} --target {input.target} --target-title reference",
-        flags=lambda wildcards: CORPORA[SYSTEMS[wildcards.system]["corpus"]].form.figure_flags,
-        gold=lambda wildcards: plan.gold_flag(config, wildcards.system, "--gold", f"{PAIR}.align"),
-        out=lambda wildcards: f"{RESULTS}/figures/alignments/{wildcards.system}",
+        model=system("model"),
+        data=system("corpus.dictionary_folder"),
+        target=system("target_flags"),
+        flags=system("corpus.form.figure_flags"),
+        gold=system("gold_flag", flag="--gold", ending=f"{PAIR}.align"),
+        out=f"{RESULTS}/figures/alignments/{{system}}",
     log:
         f"logs/{RESULTS}/align-{{system}}.log",
     message:
         "Drawing alignments of {wildcards.system}"
     shell:
         "rm -rf {params.out} {params.out}.new; " + AFTER_TRAINING + "recurrent-mt {params.tool}"
-        " --checkpoint {params.model} --data {params.data} {params.text} {params.flags} {params.gold} --examples 3"
+        " --checkpoint {params.model} --data {params.data} --source {input.source} {params.target} {params.flags} {params.gold} --examples 3"
         " --format svg --out {params.out}.new > {log} 2>&1 && mv {params.out}.new {params.out}" + OUTCOME
 
 
 use rule draw_alignments as draw_structure with:
     input:
-        training=lambda wildcards: plan.system_outcomes(config, wildcards.system),
-        source=lambda wildcards: f"{CORPORA[SYSTEMS[wildcards.system]['corpus']].folder}/text/prepared/test.{SOURCE}",
-        trees=lambda wildcards: plan.gold_inputs(config, wildcards.system, f"{SOURCE}.ptb"),
+        training=system("outcomes"),
+        source=system("corpus.prepared_test", language=SOURCE),
+        trees=system("gold_inputs", ending=f"{SOURCE}.ptb"),
     output:
         f"{RESULTS}/figures/structure-{{system}}.outcome",
     params:
         tool="structure",
-        text=lambda wildcards, input: f"--source {input.source}",
-        gold=lambda wildcards: plan.gold_flag(config, wildcards.system, "--trees", f"{SOURCE}.ptb"),
-        out=lambda wildcards: f"{RESULTS}/figures/structure/{wildcards.system}",
+        target="",
+        gold=system("gold_flag", flag="--trees", ending=f"{SOURCE}.ptb"),
+        out=f"{RESULTS}/figures/structure/{{system}}",
     log:
         f"logs/{RESULTS}/structure-{{system}}.log",
     message:
@@ -48,15 +48,15 @@ use rule draw_alignments as draw_structure with:
 
 rule compare:
     input:
-        plan.translation_outcomes(config),
-        plan.reference_files(config),
+        PLAN.translation_outcomes,
+        PLAN.reference_files,
     output:
         multiext(f"{RESULTS}/table", ".txt", ".md", ".json"),
     params:
         systems=",".join(SYSTEMS),
-        seeds=",".join(map(str, OPTIONS["seeds"])),
-        baseline=f"--baseline {OPTIONS['baseline']}" if OPTIONS["baseline"] else "",
-        extra=plan.extra_flags(config),
+        seeds=",".join(map(str, SEEDS)),
+        baseline=f"--baseline {PLAN.experiment.baseline}" if PLAN.experiment.baseline else "",
+        extra=PLAN.extra_flags,
         run=RESULTS,
     log:
         f"logs/{RESULTS}/compare.log",
@@ -70,37 +70,33 @@ rule compare:
 rule report:
     input:
         f"{RESULTS}/table.json",
-        figures=plan.drawing_outcomes(config),
-        beams=plan.beam_files(config),
+        figures=PLAN.drawing_outcomes,
+        beams=PLAN.beam_files,
     output:
         f"{RESULTS}/report.html",
     params:
         run=RESULTS,
-        baseline=lambda wildcards, input: plan.compared_with(input[0]),
+        baseline=PLAN.compared_with,
     log:
         f"logs/{RESULTS}/report.log",
     message:
         "Making the report"
     shell:
         "recurrent-mt report {params.run} --baseline {params.baseline:q}"
-        ' --title "Translation report: {config[name]}, {PAIR}" --out {output} > {log} 2>&1'
+        ' --title "Translation report: {PLAN.name}, {PAIR}" --out {output} > {log} 2>&1'
 
 
 # The folders may have other searches, of other experiments with the same trainings.
 rule compare_beams:
     input:
-        [file for system in SYSTEMS for file in plan.beam_outcomes(config, system)],
-        reference=lambda wildcards: plan.reference_files(config)[1],
+        [file for one in SYSTEMS.values() for file in PLAN.beam_outcomes(one)],
+        reference=PLAN.reference_files[1:2],
     output:
         multiext(f"{RESULTS}/beams/beams", ".txt", ".md", ".json", ".svg"),
     params:
-        systems=lambda wildcards: [
-            f"--system {system}=trainings/{SYSTEMS[system]['folder']}/seed-{OPTIONS['seeds'][0]}/beams"
-            for system in SYSTEMS
-            if all(map(plan.has_finished, plan.beam_outcomes(config, system)))
-        ],
-        searches=",".join(plan.beam_names(OPTIONS)),
-        lowercase="--lowercase" if OPTIONS["lowercase"] else "",
+        systems=PLAN.searched_systems,
+        searches=",".join(PLAN.beam_names),
+        lowercase="--lowercase" if PLAN.experiment.lowercase else "",
         folder=f"{RESULTS}/beams",
     log:
         f"logs/{RESULTS}/beams.log",
@@ -113,33 +109,34 @@ rule compare_beams:
 
 rule count_operations:
     input:
-        training="trainings/{folder}/seed-{seed}/outcome",
+        training=f"{TRAINING}/outcome",
     output:
-        "trainings/{folder}/seed-{seed}/beam-{beam}/operations.outcome",
+        f"{TRAINING}/beam-{{beam}}/operations.outcome",
     params:
-        training=lambda wildcards: f"trainings/{wildcards.folder}/seed-{wildcards.seed}",
-        data=lambda wildcards: CORPORA[BY_FOLDER[wildcards.folder]["corpus"]].dictionary_folder,
+        model=f"{TRAINING}/{BEST}",
+        data=system("corpus.dictionary_folder"),
+        out=f"{TRAINING}/beam-{{beam}}/operations.json",
     log:
-        "trainings/{folder}/seed-{seed}/beam-{beam}/operations.errors",
+        f"{TRAINING}/beam-{{beam}}/operations.errors",
     message:
-        "Counting operations of {wildcards.folder}, seed {wildcards.seed}"
+        "Counting operations of {wildcards.system}-{wildcards.id}, seed {wildcards.seed}"
     shell:
-        AFTER_TRAINING + "recurrent-mt count-operations --checkpoint {params.training}/checkpoints/checkpoint_best.pt"
-        " --data {params.data} --out {params.training}/beam-{wildcards.beam}/operations.json > {log} 2>&1" + OUTCOME
+        AFTER_TRAINING + "recurrent-mt count-operations --checkpoint {params.model}"
+        " --data {params.data} --out {params.out} > {log} 2>&1" + OUTCOME
 
 
 rule compare_cells:
     input:
-        plan.translation_outcomes(config),
-        plan.reference_files(config),
-        plan.operation_outcomes(config),
+        PLAN.translation_outcomes,
+        PLAN.reference_files,
+        PLAN.operation_outcomes,
     output:
-        multiext(f"{RESULTS}/{config['name']}", ".txt", ".md", ".json"),
+        multiext(f"{RESULTS}/{PLAN.name}", ".txt", ".md", ".json"),
     params:
         systems=",".join(SYSTEMS),
-        baseline=OPTIONS["baseline"],
-        folders=sorted({f"{RESULTS}/{CORPORA[one['corpus']].form.name}" for one in SYSTEMS.values()}),
-        name=config["name"],
+        baseline=PLAN.experiment.baseline,
+        folders=sorted(f"{RESULTS}/{one.form.name}" for one in CORPORA.values()),
+        name=PLAN.name,
         out=RESULTS,
     log:
         f"logs/{RESULTS}/compare.log",

@@ -19,12 +19,12 @@ rule synthetic_corpus:
 # Before all else: a local text may be edited at any time.
 rule copy_text:
     input:
-        lambda wildcards: [] if CORPORA[wildcards.corpus].is_local(wildcards.place) else CORPORA[wildcards.corpus].source(wildcards.place, wildcards.split, wildcards.lang),
+        corpus("made_source", "place", "split", "lang"),
     output:
         "corpora/{corpus}/{place}/input/{split}.{lang}",
     params:
-        source=lambda wildcards: CORPORA[wildcards.corpus].source(wildcards.place, wildcards.split, wildcards.lang),
-        unchanged=lambda wildcards: CORPORA[wildcards.corpus].unchanged_flags(wildcards.place, wildcards.split, wildcards.lang),
+        source=corpus("source_file", "place", "split", "lang"),
+        unchanged=corpus("unchanged_flags", "place", "split", "lang"),
     log:
         "logs/{corpus}/{place}/input-{split}.{lang}.log",
     priority: 1
@@ -36,12 +36,12 @@ rule copy_text:
 
 rule copy_reference:
     input:
-        lambda wildcards: [] if CORPORA[wildcards.corpus].is_local(wildcards.place) else CORPORA[wildcards.corpus].reference(wildcards.place, wildcards.split, wildcards.lang),
+        corpus("made_reference", "place", "split", "lang"),
     output:
         "corpora/{corpus}/{place}/raw/{split}.{lang}",
     params:
-        source=lambda wildcards: CORPORA[wildcards.corpus].reference(wildcards.place, wildcards.split, wildcards.lang),
-        unchanged=lambda wildcards: CORPORA[wildcards.corpus].unchanged_flags(wildcards.place, wildcards.split, wildcards.lang),
+        source=corpus("reference_file", "place", "split", "lang"),
+        unchanged=corpus("unchanged_flags", "place", "split", "lang"),
     log:
         "logs/{corpus}/{place}/raw-{split}.{lang}.log",
     priority: 1
@@ -57,7 +57,7 @@ rule split_words:
     output:
         "corpora/{corpus}/{place}/words/{split}.{lang}",
     params:
-        command=lambda wildcards: CORPORA[wildcards.corpus].form.split_command(wildcards.lang),
+        command=corpus("form.split_command", "lang"),
     log:
         "logs/{corpus}/{place}/words-{split}.{lang}.log",
     threads: THREADS
@@ -80,11 +80,11 @@ rule join_sides:
 
 rule learn_segmentation:
     input:
-        lambda wildcards: CORPORA[wildcards.corpus].segmentation_text,
+        corpus("segmentation_text"),
     output:
         "corpora/{corpus}/text/segmentation.model",
     params:
-        command=lambda wildcards, input, output, threads: CORPORA[wildcards.corpus].form.learn_command(input, output, threads),
+        command=corpus("form.learn_command", "input", "output", "threads"),
     log:
         "logs/{corpus}/segmentation.log",
     threads: THREADS
@@ -101,7 +101,7 @@ rule segment:
     output:
         "corpora/{corpus}/{place}/segmented/{split}.{lang}",
     params:
-        command=lambda wildcards, input, threads: CORPORA[wildcards.corpus].form.segment_command(input.words, input.model, threads),
+        command=corpus("form.segment_command", "input.words", "input.model", "threads"),
     log:
         "logs/{corpus}/{place}/segment-{split}.{lang}.log",
     threads: THREADS
@@ -113,13 +113,13 @@ rule segment:
 
 rule limit_lengths:
     input:
-        lambda wildcards: CORPORA[wildcards.corpus].both_sides(CORPORA[wildcards.corpus].tokens(wildcards.place, wildcards.split)),
+        corpus("token_files", "place", "split"),
         [f"corpora/{{corpus}}/{{place}}/input/{{split}}.{lang}" for lang in (SOURCE, TARGET)],
     output:
         [f"corpora/{{corpus}}/{{place}}/prepared/{{split}}.{lang}" for lang in (SOURCE, TARGET)],
     params:
-        tokens=lambda wildcards: CORPORA[wildcards.corpus].tokens(wildcards.place, wildcards.split),
-        lengths=lambda wildcards: CORPORA[wildcards.corpus].length_flags(wildcards.split),
+        tokens=corpus("tokens", "place", "split"),
+        lengths=corpus("length_flags", "split"),
     log:
         "logs/{corpus}/{place}/lengths-{split}.log",
     message:

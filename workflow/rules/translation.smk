@@ -11,46 +11,47 @@ TRANSLATIONS = "|".join(["test", "test-without-unknown", *(f"extra-{re.escape(te
 
 rule translate:
     input:
-        data=lambda wildcards: CORPORA[BY_FOLDER[wildcards.folder]["corpus"]].translated_data(wildcards.name),
-        training="trainings/{folder}/seed-{seed}/outcome",
+        data=system("corpus.translated_data", "name"),
+        training=f"{TRAINING}/outcome",
     output:
-        "trainings/{folder}/seed-{seed}/beam-{beam}/{name}.outcome",
+        f"{TRAINING}/beam-{{beam}}/{{name}}.outcome",
     params:
-        data=lambda wildcards, input: Path(input.data[0]).parent,
-        flags=lambda wildcards: plan.search_flags(wildcards.name, wildcards.beam),
-        join=lambda wildcards: CORPORA[BY_FOLDER[wildcards.folder]["corpus"]].form.merge_flags,
-        search=lambda wildcards: shlex.join(CORPORA[BY_FOLDER[wildcards.folder]["corpus"]].form.search_flags(config["plugin"])),
-        training=lambda wildcards: f"trainings/{wildcards.folder}/seed-{wildcards.seed}",
-        place=lambda wildcards, output: output[0].removesuffix(".outcome"),
-        finish=lambda wildcards, output: plan.finishing_command(output[0], CORPORA[BY_FOLDER[wildcards.folder]["corpus"]].form.join_command, lists=True),
-        system=lambda wildcards: BY_FOLDER[wildcards.folder]["name"],
-        what=lambda wildcards: plan.translated_set(config, wildcards.name),
+        data=system("corpus.translated_folder", "name"),
+        flags=system("search_flags", "name", "beam"),
+        join=system("corpus.form.merge_flags"),
+        search=system("search_options"),
+        model=f"{TRAINING}/{BEST}",
+        place=f"{TRAINING}/beam-{{beam}}/{{name}}",
+        finish=system("finish", "output", lists=True),
+        what=system("corpus.translated_set", "name"),
     wildcard_constraints:
         name=TRANSLATIONS,
     log:
-        "trainings/{folder}/seed-{seed}/beam-{beam}/{name}.search",
+        f"{TRAINING}/beam-{{beam}}/{{name}}.search",
     threads: THREADS
     message:
-        "Translating {params.what} with {params.system}, seed {wildcards.seed}"
+        "Translating {params.what} with {wildcards.system}, seed {wildcards.seed}"
     shell:
         "rm -f {params.place}.detokenized; " + AFTER_TRAINING + "{SEARCH} {params.data} {params.search}"
-        " --path {params.training}/checkpoints/checkpoint_best.pt --beam {wildcards.beam} {params.join}"
+        " --path {params.model} --beam {wildcards.beam} {params.join}"
         " --gen-subset test {params.flags} > {log} 2>&1 && {params.finish}" + OUTCOME
 
 
 use rule translate as search_beam with:
     input:
-        data=lambda wildcards: CORPORA[BY_FOLDER[wildcards.folder]["corpus"]].binarized,
-        training="trainings/{folder}/seed-{seed}/outcome",
+        data=system("corpus.binarized"),
+        training=f"{TRAINING}/outcome",
     output:
-        "trainings/{folder}/seed-{seed}/beams/beam-{beam}{penalty}.outcome",
+        f"{TRAINING}/beams/beam-{{beam}}{{penalty}}.outcome",
     params:
-        flags=lambda wildcards: plan.penalized_flags(wildcards.penalty, wildcards.beam),
-        finish=lambda wildcards, output: plan.finishing_command(output[0], CORPORA[BY_FOLDER[wildcards.folder]["corpus"]].form.join_command),
+        data=system("corpus.dictionary_folder"),
+        flags=system("penalized_flags", "penalty", "beam"),
+        place=f"{TRAINING}/beams/beam-{{beam}}{{penalty}}",
+        finish=system("finish", "output"),
         what="the test set",
     wildcard_constraints:
         penalty=r"|-unnormalized|-lenpen-[0-9.]+",
     log:
-        "trainings/{folder}/seed-{seed}/beams/beam-{beam}{penalty}.search",
+        f"{TRAINING}/beams/beam-{{beam}}{{penalty}}.search",
     message:
-        "Beam {wildcards.beam}{wildcards.penalty}, {params.system}, seed {wildcards.seed}"
+        "Beam {wildcards.beam}{wildcards.penalty}, {wildcards.system}, seed {wildcards.seed}"

@@ -19,9 +19,10 @@ from typing import Any
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 
-from recurrent_mt.evaluation.outcomes import KEPT, OUTCOME, Outcome, Status, read_end, read_outcome
-from recurrent_mt.evaluation.train_log import read_progress
-from recurrent_mt.experiments.launcher import end_all
+from recurrent_mt.runs.folder import OUTCOME
+from recurrent_mt.runs.launcher import end_all
+from recurrent_mt.runs.outcomes import KEPT, Outcome, Status, read_end, read_outcome
+from recurrent_mt.runs.train_log import read_progress
 
 from .slurm import repair_executor
 

@@ -1,16 +1,17 @@
 """Plans: what decides a result is in its path, and what does not, is not; the command lines of every system."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from fairseq.models import MODEL_REGISTRY
 
 from recurrent_mt import numerics
-from recurrent_mt.experiments import systems
-from recurrent_mt.experiments.experiment import PROJECT
-from recurrent_mt.experiments.plan import link, make_plan, show_results
-from recurrent_mt.experiments.reading import read_experiment
 from recurrent_mt.layers import attention
+from recurrent_mt.runs import systems
+from recurrent_mt.runs.experiment import PROJECT, read_experiment
+from recurrent_mt.runs.plan import make_plan
+from recurrent_mt.runs.view import link, show_results
 from recurrent_mt.text_files import FileError
 
 QUICKSTART = PROJECT / "configs" / "experiments" / "quickstart.yaml"
@@ -22,11 +23,11 @@ def plan(*changes, file=QUICKSTART):
 
 
 def folders(*changes):
-    return {name: system["folder"] for name, system in plan(*changes)["systems"].items()}
+    return {name: system.folder for name, system in plan(*changes).systems.items()}
 
 
 def arguments(name, *changes):
-    return " ".join(plan(f"systems={name}", *changes)["systems"][name]["arguments"])
+    return " ".join(plan(f"systems={name}", *changes).systems[name].arguments)
 
 
 @pytest.mark.parametrize("change", ["dropout=0.2", "updates=501", "max_length=90", "lowercase=true", "pair=zh-en"])
@@ -40,27 +41,25 @@ def test_a_version_of_the_numbers_is_in_the_names_of_what_has_them(version, monk
     before = plan()
     monkeypatch.setattr(numerics, version, 999)
     after = plan()
-    assert not {one["folder"] for one in before["systems"].values()} & {
-        one["folder"] for one in after["systems"].values()
-    }
-    assert (before["corpora"].keys() == after["corpora"].keys()) == (version == "TRAINING")
-    places = [next(iter(one["corpora"].values()))["folder"] for one in (before, after)]
+    assert not {one.folder for one in before.systems.values()} & {one.folder for one in after.systems.values()}
+    assert (before.corpora.keys() == after.corpora.keys()) == (version == "TRAINING")
+    places = [next(iter(one.corpora.values())).reference for one in (before, after)]
     assert (places[0] == places[1]) == (version == "TRAINING"), "the synthetic corpus"
-    assert before["results"] != after["results"]
+    assert before.results != after.results
 
 
 def test_scores_of_another_version_are_other_results_of_the_same_trainings(monkeypatch):
     before = plan()
     monkeypatch.setattr(numerics, "SCORES", 999)
     after = plan()
-    assert before["systems"] == after["systems"] and before["corpora"] == after["corpora"]
-    assert before["results"] != after["results"]
+    assert before.systems == after.systems and before.corpora == after.corpora
+    assert before.results != after.results
 
 
 @pytest.mark.parametrize("change", ["seeds=1,2", "systems=lstm,gru_encoder-none", "beam=7", "without_unknown=true"])
 def test_what_changes_no_training_leaves_it_where_it_is(change):
     assert set(folders(change).values()) <= set(folders().values())
-    assert plan(change)["results"] != plan()["results"]
+    assert plan(change).results != plan().results
 
 
 def test_the_same_text_somewhere_else_is_the_same_corpus(tmp_path):
@@ -70,9 +69,9 @@ def test_the_same_text_somewhere_else_is_the_same_corpus(tmp_path):
         for split in ("train", "valid", "test"):
             for language in ("fr", "en"):
                 (tmp_path / name / f"{split}.{language}").write_text(f"{split} {language}\n")
-        ids.append(list(plan(f"corpus={tmp_path / name}")["corpora"]))
+        ids.append(list(plan(f"corpus={tmp_path / name}").corpora))
     (tmp_path / "two" / "train.fr").write_text("another\n")
-    assert ids[0] == ids[1] != list(plan(f"corpus={tmp_path / 'two'}")["corpora"])
+    assert ids[0] == ids[1] != list(plan(f"corpus={tmp_path / 'two'}").corpora)
 
 
 @pytest.mark.parametrize("collected", [False, True])
@@ -86,16 +85,16 @@ def test_texts_with_one_file_name_in_different_folders_are_told_apart(changed, c
     changes = [f"corpus={tmp_path}", *(f"{split}={split}/text" for split in splits)]
     changes += [f"add={tmp_path}/more/text", "out=x"] if collected else []
     file = WMT if collected else QUICKSTART
-    before = list(plan(*changes, file=file)["corpora"])
+    before = list(plan(*changes, file=file).corpora)
     (tmp_path / changed / "text.fr").write_text("another\n")
-    assert list(plan(*changes, file=file)["corpora"]) != before
+    assert list(plan(*changes, file=file).corpora) != before
 
 
 def test_a_test_set_is_limited_where_a_system_has_positions_and_its_text_stays_where_it_is():
-    (with_positions,) = plan("systems=lstm,fconv")["corpora"].values()
-    (without,) = plan("systems=lstm,gru_encoder-additive,rnnsearch-50-small")["corpora"].values()
-    assert with_positions["lengths"] == {"train": 100, "valid": 100, "test": 1023}
-    assert without == {**with_positions, "lengths": {"train": 100, "valid": 100, "test": None}}
+    (with_positions,) = plan("systems=lstm,fconv").corpora.values()
+    (without,) = plan("systems=lstm,gru_encoder-additive,rnnsearch-50-small").corpora.values()
+    assert with_positions.lengths == {"train": 100, "valid": 100, "test": 1023}
+    assert without == replace(with_positions, lengths={"train": 100, "valid": 100, "test": None})
 
 
 def test_systems_of_one_size_differ_in_their_architecture_alone():
@@ -168,7 +167,7 @@ def test_a_mistyped_option_that_a_system_switches_off_is_named(configuration, tm
         plan(file=file)
     # As the opposite of another system's, it says something.
     file.write_text(f"{text}, third: {{skip-io: true}}}}\n")
-    assert plan(file=file)["systems"]["other"]["arguments"] == plan(file=file)["systems"]["plain"]["arguments"]
+    assert plan(file=file).systems["other"].arguments == plan(file=file).systems["plain"].arguments
 
 
 @pytest.mark.parametrize(
@@ -231,17 +230,17 @@ def test_stock_systems_are_half_as_wide_as_the_recurrent_decoder():
     ],
 )
 def test_a_budget_is_updates_epochs_or_minutes(budget, words):
-    assert " ".join(plan(budget)["systems"]["lstm"]["budget"]) == words
+    assert " ".join(plan(budget).systems["lstm"].budget) == words
 
 
 def test_a_configuration_keeps_its_own_settings_and_its_rate():
     changes = ["systems=rnnsearch-30-small,lstm", "learning_rates=1e-2,1e-3", "seeds=2,1"]
-    systems = plan(*changes)["systems"]
-    published = " ".join(systems["rnnsearch-30-small"]["arguments"])
+    systems = plan(*changes).systems
+    published = " ".join(systems["rnnsearch-30-small"].arguments)
     assert "--initialization published" in published and "--source-lang fr --target-lang en" in published
-    assert published.endswith("--seed {seed}") and systems["rnnsearch-30-small"]["rates"] == []
-    assert systems["lstm"]["rates"] == ["1e-2", "1e-3"] and systems["lstm"]["searched_with"] == 2
-    assert "--lr" not in systems["lstm"]["arguments"]
+    assert published.endswith("--seed {seed}") and systems["rnnsearch-30-small"].rates == []
+    assert systems["lstm"].rates == ["1e-2", "1e-3"] and systems["lstm"].searched_with == 2
+    assert "--lr" not in systems["lstm"].arguments
 
 
 def test_a_rate_in_a_name_that_would_not_count_is_refused():
@@ -255,11 +254,11 @@ def test_a_training_is_named_after_what_its_files_say_and_not_after_where_they_a
     def folders(vectors):
         flags = f"arch: gru_encoder, encoder-embed-path: {vectors}, task: sampled_translation, sample-subwords: 'a,b'"
         file.write_text(f"pair: fr-en\nupdates: 3\nflags: {{{flags}}}\nbaseline: plain\nsystems: {{plain: {{}}}}\n")
-        (system,) = plan(file=file)["systems"].values()
-        given = dict(pairwise(system["arguments"]))
+        (system,) = plan(file=file).systems.values()
+        given = dict(pairwise(system.arguments))
         assert given["--encoder-embed-path"] == str((tmp_path / vectors).resolve())
         assert given["--sample-subwords"] == f"{tmp_path}/a,{tmp_path}/b"
-        return system["folder"]
+        return system.folder
 
     monkeypatch.chdir(tmp_path)
     for name in ("first.vec", "a", "b"):
@@ -283,7 +282,7 @@ def test_what_is_cleaned_is_named_after_the_further_test_sets_too(tmp_path):
     far = f"extra_tests=far={tmp_path / 'far'}"
 
     def corpus(*changes):
-        (name,) = plan(f"corpus={tmp_path}", *changes, file=file)["corpora"]
+        (name,) = plan(f"corpus={tmp_path}", *changes, file=file).corpora
         return name
 
     alone, first = corpus(), corpus(far)
@@ -300,9 +299,9 @@ def test_systems_of_an_ablation_differ_in_their_own_options_and_may_have_data_of
         "systems: {plain: {}, one-way: {encoder-bidirectional: false}, few: {segmentation: word:5}}\n"
     )
     made = plan(file=file)
-    assert "--arch gru_encoder --encoder-bidirectional" in " ".join(made["systems"]["plain"]["arguments"])
-    assert "--encoder-bidirectional" not in made["systems"]["one-way"]["arguments"]
-    assert made["systems"]["few"]["corpus"] != made["systems"]["plain"]["corpus"] and len(made["corpora"]) == 2
+    assert "--arch gru_encoder --encoder-bidirectional" in " ".join(made.systems["plain"].arguments)
+    assert "--encoder-bidirectional" not in made.systems["one-way"].arguments
+    assert made.systems["few"].corpus != made.systems["plain"].corpus and len(made.corpora) == 2
 
 
 def test_a_system_of_an_ablation_can_leave_out_what_all_experiments_set(tmp_path):
@@ -312,18 +311,18 @@ def test_a_system_of_an_ablation_can_leave_out_what_all_experiments_set(tmp_path
         "baseline: plain\n"
         "systems: {plain: {}, unclipped: {clip-norm: null}, clipped: {clip-norm: 5.0}, transformer: {}}\n"
     )
-    made = plan(file=file)["systems"]
-    plain, unclipped, clipped = (made[name]["arguments"] for name in ("plain", "unclipped", "clipped"))
+    made = plan(file=file).systems
+    plain, unclipped, clipped = (made[name].arguments for name in ("plain", "unclipped", "clipped"))
     assert [word for word in plain if word not in unclipped] == ["--clip-norm", "1.0"]
     assert clipped.count("--clip-norm") == 1 and clipped[clipped.index("--clip-norm") + 1] == "5.0"
-    assert made["transformer"]["arguments"] == plain, "a name says nothing"
+    assert made["transformer"].arguments == plain, "a name says nothing"
 
 
 def test_a_configuration_without_its_own_limit_of_time_has_the_budget_of_the_experiment(monkeypatch):
     limited = ["--arch", "gru_encoder", "--stop-time-hours", "0.1", "--dropout", "0.3"]
     monkeypatch.setattr(systems, "read_arguments", lambda *_: limited)
-    system = plan("systems=recommended-small")["systems"]["recommended-small"]
-    assert system["arguments"] == ["--arch", "gru_encoder", "--dropout", "0.3", "--seed", "{seed}"]
+    system = plan("systems=recommended-small").systems["recommended-small"]
+    assert system.arguments == ["--arch", "gru_encoder", "--dropout", "0.3", "--seed", "{seed}"]
 
 
 def test_systems_of_an_ablation_may_start_from_a_configuration(tmp_path):
@@ -332,7 +331,7 @@ def test_systems_of_an_ablation_may_start_from_a_configuration(tmp_path):
         "pair: fr-en\nminutes: 3\nsegmentation: word:50\nconfiguration: recommended-small\nflags: {dropout: 0.1}\n"
         "baseline: plain\nsystems: {plain: {}, other: {arch: grconv_encoder, encoder_bidirectional: false, lr: 1e-3}}\n"
     )
-    plain, other = (system["arguments"] for system in plan(file=file)["systems"].values())
+    plain, other = (system.arguments for system in plan(file=file).systems.values())
     assert plain[plain.index("--dropout") + 1] == other[other.index("--dropout") + 1] == "0.1"
     assert plain[plain.index("--arch") + 1] == "gru_encoder" and "--encoder-bidirectional" in plain
     assert other[other.index("--arch") + 1] == "grconv_encoder" and "--encoder-bidirectional" not in other
@@ -347,7 +346,7 @@ def test_systems_of_an_ablation_may_start_from_a_configuration(tmp_path):
 def test_systems_of_an_ablation_have_their_configuration_read_once(monkeypatch):
     read, read_arguments = [], systems.read_arguments
     monkeypatch.setattr(systems, "read_arguments", lambda *given: read.append(given) or read_arguments(*given))
-    assert len(plan(file=PROJECT / "configs/experiments/ablations/cells.yaml")["systems"]) > len(read) == 1
+    assert len(plan(file=PROJECT / "configs/experiments/ablations/cells.yaml").systems) > len(read) == 1
 
 
 def test_a_configuration_that_does_not_exist_is_named(tmp_path):
@@ -363,13 +362,13 @@ def test_the_run_folder_shows_the_latest_results_and_keeps_what_is_not_a_link(tm
         (tmp_path / "results" / name / "table.txt").write_text(name)
     (tmp_path / "results" / "one" / "report.html").touch()
     for name in ("one", "two"):
-        show_results({"results": f"results/{name}"}, tmp_path)
+        show_results(f"results/{name}", tmp_path)
         assert (tmp_path / "table.txt").read_text() == name
     assert not (tmp_path / "report.html").exists() and (tmp_path / "results" / "one" / "report.html").exists()
     (tmp_path / "table.txt").unlink()
     (tmp_path / "table.txt").write_text("mine")
     with pytest.raises(FileError, match=r"table\.txt: a link to results must be here and none is"):
-        show_results({"results": "results/one"}, tmp_path)
+        show_results("results/one", tmp_path)
     assert (tmp_path / "table.txt").read_text() == "mine"
 
 

@@ -1,53 +1,59 @@
 """Where the workflow takes text from and what it makes of it, and what the commands on the way are told."""
 
+from dataclasses import replace
+
 import pytest
 
-from recurrent_mt.experiments.corpus_files import CorpusFiles
+from recurrent_mt.runs.corpus import Corpus, ExtraTest
 
 LANGUAGES = ("fr", "en")
+SPLITS = ["train", "valid", "test"]
 RECORD = {"SOURCE_LANG": "fr", "TARGET_LANG": "en", "SEGMENTATION": "bpe:100"}
-LOCAL = {
-    "source": "files",
-    "form": RECORD,
-    "shards": 1,
-    "splits": ["train", "valid", "test"],
-    "files": {split: {side: f"/text/{split}.{side}" for side in LANGUAGES} for split in ("train", "valid", "test")},
-    "raw": {side: f"/raw/test.{side}" for side in LANGUAGES},
-    "lengths": {"train": 50, "valid": 50, "test": None},
-    "checksums": {f"{split}.{side}": f"{split}-{side}" for split in ("train", "valid", "test") for side in LANGUAGES},
-}
+LOCAL = Corpus(
+    id="bpe-100-x",
+    languages=LANGUAGES,
+    source="files",
+    splits=SPLITS,
+    shards=1,
+    lengths={"train": 50, "valid": 50, "test": None},
+    checksums={f"{split}.{side}": f"{split}-{side}" for split in SPLITS for side in LANGUAGES},
+    record=RECORD,
+    extra={"more-1": ExtraTest("more", "more-1", "/other/more", {"fr": "3c", "en": "4d"})},
+    files={split: {side: f"/text/{split}.{side}" for side in LANGUAGES} for split in SPLITS},
+    reference="/raw/test",
+)
 SETS = {
     "train": {"europarl": None, "news_commentary-1": None, "added-own": "/my text/own"},
     "valid": {"dev": None},
     "test": {"test-a": None, "test-b": None},
 }
-COLLECTED = {
-    **{"source": "collected", "form": RECORD, "shards": 2, "splits": ["train", "valid", "test", "test1"]},
-    **{"sets": SETS, "cleaning": True, "select_words": None},
-    "checksums": {"added-own.fr": "1a", "added-own.en": "2b"},
-}
-MORE = {"prefix": "/other/more", "checksums": {"fr": "3c", "en": "4d"}}
-
-
-def files(entry, **changes):
-    return CorpusFiles("bpe-100-x", {**entry, **changes}, LANGUAGES, {"more-1": MORE})
+COLLECTED = replace(
+    LOCAL,
+    source="collected",
+    shards=2,
+    splits=[*SPLITS, "test1"],
+    sets=SETS,
+    cleaning=True,
+    checksums={"added-own.fr": "1a", "added-own.en": "2b"},
+    sources="known",
+)
 
 
 def test_text_is_taken_from_where_it_is():
-    local, collected = files(LOCAL), files(COLLECTED)
-    assert local.source("text", "train", "fr") == "/text/train.fr"
-    assert local.reference("text", "test", "en") == "/raw/test.en"
-    assert collected.source("text", "train", "fr") == "corpora/bpe-100-x/clean/cleaned/train.fr"
-    assert collected.reference("text", "test1", "en") == "corpora/bpe-100-x/clean/held-out/test1.en"
+    local, collected = LOCAL, COLLECTED
+    assert local.source_file("text", "train", "fr") == "/text/train.fr"
+    assert local.reference_file("text", "test", "en") == "/raw/test.en"
+    assert collected.source_file("text", "train", "fr") == "corpora/bpe-100-x/clean/cleaned/train.fr"
+    assert collected.reference_file("text", "test1", "en") == "corpora/bpe-100-x/clean/held-out/test1.en"
     for corpus in (local, collected):
         place = "extra/more-1"
-        assert corpus.source(place, "test", "fr") == corpus.reference(place, "test", "fr") == "/other/more.fr"
+        assert corpus.source_file(place, "test", "fr") == corpus.reference_file(place, "test", "fr") == "/other/more.fr"
         assert corpus.is_local(place)
     assert (local.is_local("text"), collected.is_local("text")) == (True, False)
 
 
 def test_a_local_text_must_be_what_it_was():
-    local, collected = files(LOCAL), files(COLLECTED)
+    local, collected = LOCAL, COLLECTED
     assert local.unchanged_flags("text", "train", "fr") == "--unchanged train-fr /text/train.fr"
     assert collected.unchanged_flags("text", "train", "fr") == ""
     for corpus in (local, collected):
@@ -64,26 +70,26 @@ def test_a_local_text_must_be_what_it_was():
     ],
 )
 def test_published_text_goes_through_the_steps_that_are_asked_for(cleaning, words, folder, reports):
-    corpus = files(COLLECTED, cleaning=cleaning, select_words=words)
+    corpus = replace(COLLECTED, cleaning=cleaning, select_words=words)
     assert corpus.training_text == folder
     assert corpus.cleaned_text == ("cleaned" if cleaning else "joined")
     assert corpus.cleaning_reports == [f"corpora/bpe-100-x/clean/{step}/REPORT.md" for step in reports]
 
 
 def test_a_local_text_is_copied_and_a_published_one_downloaded():
-    corpus = files(COLLECTED)
-    assert corpus.get_command("added-own", "known", None, None) == "local '/my text/own' --unchanged 1a 2b"
-    assert corpus.download_inputs("added-own", "known", "sums") == []
+    corpus = replace(COLLECTED, known_checksums="my sums")
+    assert COLLECTED.get_command("added-own") == "local '/my text/own' --unchanged 1a 2b"
+    assert corpus.get_inputs("added-own") == [] and corpus.downloads("added-own") == 0 < corpus.downloads("dev")
     published = "published dev --sources known --downloads downloads"
-    assert corpus.get_command("dev", "known", None, None) == published
+    assert COLLECTED.get_command("dev") == published
     near = f"{published} --mirror http://near --checksums 'my sums'"
-    assert corpus.get_command("dev", "known", "http://near", "my sums") == near
-    assert corpus.download_inputs("dev", "known", None) == ["known"]
-    assert corpus.download_inputs("dev", "known", "sums") == ["known", "sums"]
+    assert replace(corpus, mirror="http://near").get_command("dev") == near
+    assert COLLECTED.get_inputs("dev") == ["known"]
+    assert corpus.get_inputs("dev") == ["known", "my sums"]
 
 
 def test_texts_are_joined_to_splits():
-    corpus = files(COLLECTED)
+    corpus = COLLECTED
     raw = "corpora/bpe-100-x/raw"
     names = ("europarl", "news_commentary-1", "added-own")
     assert corpus.training_texts("en") == [f"{raw}/{name}/text.en" for name in names]
@@ -91,7 +97,7 @@ def test_texts_are_joined_to_splits():
     for split, name in held_out.items():
         assert corpus.held_out_texts(split, "fr") == [f"{raw}/{name}/text.fr"]
     prefixes = [f"corpora/bpe-100-x/clean/held-out/{split}" for split in held_out]
-    assert corpus.held_out_prefixes() == [*prefixes, "corpora/bpe-100-x/extra/more-1/raw/test"]
+    assert corpus.held_out_prefixes == [*prefixes, "corpora/bpe-100-x/extra/more-1/raw/test"]
     assert corpus.in_domain == ["corpora/bpe-100-x/clean/held-out/valid", f"{raw}/news_commentary-1/text"]
 
 
@@ -104,19 +110,19 @@ def test_texts_are_joined_to_splits():
     ],
 )
 def test_models_read_words_or_their_parts(segmentation, learned_from, tokens):
-    corpus = files(LOCAL, form={**RECORD, "SEGMENTATION": segmentation})
+    corpus = replace(LOCAL, record={**RECORD, "SEGMENTATION": segmentation})
     assert corpus.segmentation_text == [f"{corpus.folder}/{file}" for file in learned_from]
     assert corpus.tokens("text", "valid") == f"{corpus.folder}/{tokens}"
 
 
 def test_a_test_set_keeps_all_its_sentences():
-    assert files(LOCAL).length_flags("train") == "--max 50"
-    assert files(LOCAL).length_flags("test") == "--refuse"
-    assert files(LOCAL, lengths={"test": 1023}).length_flags("test") == "--max 1023 --refuse"
+    assert LOCAL.length_flags("train") == "--max 50"
+    assert LOCAL.length_flags("test") == "--refuse"
+    assert replace(LOCAL, lengths={"test": 1023}).length_flags("test") == "--max 1023 --refuse"
 
 
 def test_each_shard_has_training_text_and_the_first_one_everything_else():
-    whole, parts = files(LOCAL), files(COLLECTED)
+    whole, parts = LOCAL, COLLECTED
     data = "corpora/bpe-100-x/data"
     assert whole.dictionary_folder == data and parts.dictionary_folder == f"{data}/shard0"
     assert len(whole.binarized) == len(set(whole.binarized)) == 3 * 2 * 2 + 2
@@ -129,7 +135,7 @@ def test_each_shard_has_training_text_and_the_first_one_everything_else():
 
 
 def test_a_further_test_set_has_data_of_its_own():
-    corpus = files(LOCAL)
+    corpus = LOCAL
     assert corpus.translated_data("test") == corpus.translated_data("test-without-unknown") == corpus.binarized
     (folder,) = {file.rpartition("/")[0] for file in corpus.translated_data("extra-more-1")}
     assert folder == "corpora/bpe-100-x/extra/more-1/data"

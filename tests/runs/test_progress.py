@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from recurrent_mt.experiments.launcher import WORKFLOW
+from recurrent_mt.runs.launcher import WORKFLOW
 
 REPORT = '2026-01-02 03:04:05 | INFO | train_inner | {{"epoch": 1, "loss": "4.5", "wps": "1200", "wpb": "600", {}}}\n'
 

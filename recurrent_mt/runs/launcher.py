@@ -16,31 +16,28 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any
+from typing import IO
 
 import psutil  # before a signal comes: an import that a second one interrupts is not whole
 import yaml
 
-from ..evaluation.outcomes import Outcome, Status, read_outcome
 from ..file_lock import lock_file
 from ..ordered_map import processors
 from .experiment import PROJECT
-from .plan import later_outcomes, lay_out_results, require_links, search_outcomes, show_results, training_outcomes
+from .outcomes import Outcome, Status, read_outcome
+from .plan import Plan
+from .view import lay_out_results, require_links, show_results
 
 WORKFLOW = PROJECT / "workflow"
 #: Seconds from a signal until Snakemake, having cancelled what it has given to a cluster, is killed. It would go on
 #: submitting jobs, and wait for its next look at them, which may be three minutes away.
 PATIENCE = 10
-#: A variable of all processes that a call starts: the number of the call's own process, and the run folder.
-CALL = "RECURRENT_MT_CALL"
 #: The file of a run folder that a call, and everything that it starts here, holds locked.
 LOCK = ".lock"
 #: Seconds in which a killed process gives its lock back: it says nothing of itself any more, and is not gone yet.
 DYING = 10
 #: Seconds after which a process that was killed no longer seems to work.
 KILLED = 1
-#: The name of all jobs of a call on a cluster, in Snakemake's log.
-CLUSTER_RUN = r"SLURM run ID: (\S+)"
 #: Seconds in which a command of Slurm answers, if it does.
 ANSWER = 60
 #: The executor asks at most so many seconds apart what has become of its jobs.
@@ -73,7 +70,7 @@ class StoppedError(RuntimeError):
     """Raised when a signal has stopped the run."""
 
 
-def launch(plan: Mapping[str, Any], settings: Launch, say: Callable[[str], None] = print) -> str:
+def launch(plan: Plan, settings: Launch, say: Callable[[str], None] = print) -> str:
     """Runs everything that is left to do.
 
     Args:
@@ -109,29 +106,29 @@ def launch(plan: Mapping[str, Any], settings: Launch, say: Callable[[str], None]
         require_links(plan, out)
         for file in again:
             file.unlink()
-        for name, title in training_outcomes(plan).items():
+        for name, title in plan.training_outcomes.items():
             if (outcome := read_outcome(out / name)) and outcome.failed:
                 say(f"Failed before: {title}: {outcome.reason} (--retry to try again)")
-        status = run_workflow(plan, settings, out, out / plan["results"], lock=lock)
-        show_results(plan, out)
+        status = run_workflow(plan, settings, out, out / plan.results, lock=lock)
+        show_results(plan.results, out)
     return describe_failures(plan, out, status, say)
 
 
-def find_failed(plan: Mapping[str, Any], out: Path, *, trainings: bool) -> dict[Path, Outcome]:
+def find_failed(plan: Plan, out: Path, *, trainings: bool) -> dict[Path, Outcome]:
     """The outcomes of what has failed: of trainings, searches included, or of all else."""
-    names = [*training_outcomes(plan), *search_outcomes(plan)] if trainings else later_outcomes(plan)
+    names = [*plan.training_outcomes, *plan.search_outcomes] if trainings else plan.later_outcomes
     outcomes = {out / name: read_outcome(out / name) for name in sorted(names)}
     failed = {file: one for file, one in outcomes.items() if one and one.failed}
     # A rate that diverges is a result of the search.
-    for name in search_outcomes(plan):
+    for name in plan.search_outcomes:
         if out / name in failed and failed[out / name].status == Status.DIVERGED:
             del failed[out / name]
     return failed
 
 
-def describe_failures(plan: Mapping[str, Any], out: Path, status: int, say: Callable[[str], None]) -> str:
+def describe_failures(plan: Plan, out: Path, status: int, say: Callable[[str], None]) -> str:
     """Says why each training failed, with the end of its log, and returns what failed in one line."""
-    trainings, titles = find_failed(plan, out, trainings=True), training_outcomes(plan)
+    trainings, titles = find_failed(plan, out, trainings=True), plan.training_outcomes
     failed = [(title, trainings[out / name]) for name, title in titles.items() if out / name in trainings]
     for title, outcome in failed:
         end = (f"  | {line[:300]}" for line in outcome.log.splitlines())
@@ -147,66 +144,71 @@ def take_over(out: Path, lock: IO[bytes], say: Callable[[str], None]) -> None:
 
     Args:
         out: the folder.
-        lock: its file to lock.
+        lock: its file to lock, which says whose it was last.
         say: takes a line for people.
 
     Raises:
         RuntimeError: if one works there, or may do so, on another machine or unseen.
     """
-    calls, left = find_workers(out)
-    if calls:
-        time.sleep(KILLED)  # one of them may be that of a process that was killed a moment ago
-        calls, left = find_workers(out)
-    if calls:
-        raise RuntimeError(f"process {min(calls)} is working in {out}: wait for it, or stop it: kill {min(calls)}")
-    if remains := list_locks(out):
-        host = read_last_log(out, r"^  Host: (.*)$")
-        if host not in (None, platform.node()):
-            raise RuntimeError(
-                f"{out} is locked by a call on {host}: wait for it; if it is gone, remove {out}/.snakemake/locks"
-            )
-    if left:
-        numbers = ", ".join(str(process.pid) for process in left)
-        say(f"Waiting for what is left of a call that was killed in {out}: process {numbers}.")
-        psutil.wait_procs(left)
-    hold(out, lock, locked=bool(remains))
+    # Snakemake takes its own locks away unless it is killed.
+    (host, _), remains = read_holder(lock), sorted((out / ".snakemake" / "locks").glob("*"))
+    remedy = f"wait for it; if it is gone, remove {out}/.snakemake/locks"
+    try:
+        wait_for_lock(out, lock, say)
+    except OSError as error:
+        if remains:
+            where = f"{out} is locked, and whether a call still works there is not known"
+            raise RuntimeError(f"{where} ({lock.name}: {error.strerror}): {remedy}") from error
+    if remains and host not in ("", platform.node()):
+        raise RuntimeError(f"{out} is locked by a call on {host}: {remedy}")
     if remains:
-        cancel_jobs(read_last_log(out, CLUSTER_RUN))
+        cancel_jobs(find_cluster_run(out))
     for file in remains:
         file.unlink(missing_ok=True)
+    lock.truncate(0)
+    lock.write(f"{platform.node()} {os.getpid()}\n".encode())
+    lock.flush()
 
 
-def hold(out: Path, lock: IO[bytes], *, locked: bool) -> None:
-    """Locks the file of a run folder; what is left of a killed call still holds it, though it may not be seen.
-
-    Args:
-        out: the folder.
-        lock: its file.
-        locked: whether Snakemake's locks are there, which say something where the file system has none.
+def wait_for_lock(out: Path, lock: IO[bytes], say: Callable[[str], None]) -> None:
+    """Locks the file of a run folder. What a killed call has started holds it, too, and is waited for.
 
     Raises:
-        RuntimeError: if another holds it, or nobody knows.
+        RuntimeError: if a call works there that was not killed.
+        OSError: if there are no such locks where the folder is.
     """
+    begin, said = time.monotonic(), False
+    while not lock_file(lock.fileno()):
+        host, process = read_holder(lock)
+        here, seconds = host == platform.node(), time.monotonic() - begin
+        if here and is_running(process) and seconds > KILLED:
+            raise RuntimeError(f"process {process} is working in {out}: wait for it, or stop it: kill {process}")
+        if here and not is_running(process) and not said:
+            say(f"Waiting for what is left of a call that was killed in {out}: process {process}.")
+            said = True
+        if not here and seconds > DYING:
+            where = f"on {host}" if host else "that has just begun, or cannot be seen"
+            raise RuntimeError(f"another call {where}, or what is left of it, is working in {out}: wait for it")
+        time.sleep(0.1)
+
+
+def read_holder(lock: IO[bytes]) -> tuple[str, int]:
+    """The machine and the process that had a lock last; nothing and zero if its file does not say."""
+    lock.seek(0)
+    host, _, process = lock.read().decode(errors="replace").strip().rpartition(" ")
+    return (host, int(process)) if process.isdecimal() else ("", 0)
+
+
+def is_running(process: int) -> bool:
+    """Whether a process has not ended: until whoever started it asks how, one that has stays in the list."""
     try:
-        end = time.monotonic() + DYING
-        while not (free := lock_file(lock.fileno())) and time.monotonic() < end:
-            time.sleep(0.1)
-    except OSError as error:
-        if locked:
-            raise RuntimeError(
-                f"{out} is locked, and whether a call still works there is not known ({lock.name}: {error.strerror}): "
-                f"wait for it; if it is gone, remove {out}/.snakemake/locks"
-            ) from error
-        return
-    if not free:
-        raise RuntimeError(
-            f"another call, or what is left of one, is working in {out}: it has just begun, or is that of another user "
-            "or in another container; wait for it, and rerun the same command"
-        )
+        return bool(psutil.Process(process).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def run_workflow(
-    plan: Mapping[str, Any],
+    plan: Plan,
     settings: Launch,
     folder: Path,
     place: Path,
@@ -234,19 +236,20 @@ def run_workflow(
     threads = threads_of_a_training(settings, os.environ)
     profile = find_profile(settings)
     file = place / "experiment.yaml"
-    file.write_text(yaml.safe_dump({**plan, "threads": threads}, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    record = {**plan.to_record(), "threads": threads}
+    file.write_text(yaml.safe_dump(record, sort_keys=False, allow_unicode=True), encoding="utf-8")
     command = engine_command(settings, folder, file.resolve(), threads)
-    if plan["options"].get("updates"):
-        command += ["--logger-progress-limit", str(plan["options"]["updates"])]
+    if plan.experiment.updates:
+        command += ["--logger-progress-limit", str(plan.experiment.updates)]
     if profile and not settings.dry_run:
         command += status_options(profile)
     command += ["--forcerun", *again] if again else []
     home = find_home(place if settings.dry_run else folder, shared=settings.profile is not None)
     patience = PATIENCE if profile else None
-    status, stopped = run_engine(command, environment(folder) | home, lock, patience=patience)
+    status, stopped = run_engine(command, environment() | home, lock, patience=patience)
     if stopped:
         if profile:
-            cancel_jobs(read_last_log(folder, CLUSTER_RUN))
+            cancel_jobs(find_cluster_run(folder))
         raise StoppedError("stopped; rerun the same command to resume")
     return status
 
@@ -293,15 +296,14 @@ def engine_command(settings: Launch, folder: Path, plan: Path, threads: int) -> 
     return [*command, "--dry-run"] if settings.dry_run else command
 
 
-def environment(folder: Path) -> dict[str, str]:
-    """The tools of this environment by their names, the workflow's own plugin, and the mark of this call."""
+def environment() -> dict[str, str]:
+    """The tools of this environment by their names, and the workflow's own plugin."""
     variables = dict(os.environ)
     variables.pop("SNAKEMAKE_PROFILE", None)  # for workflows of the user's own
     programs = str(Path(sys.executable).parent)
     variables["PATH"] = f"{programs}{os.pathsep}{variables.get('PATH', '')}"
     paths = [str(WORKFLOW), variables.get("PYTHONPATH", "")]
     variables["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
-    variables[CALL] = f"{os.getpid()}:{folder.resolve()}"
     # Corpora are UTF-8, whatever the locale says; modules are not looked for in the run folder.
     return {**variables, "PYTHONUTF8": "1", "PYTHONSAFEPATH": "1"}
 
@@ -376,39 +378,12 @@ def end_all(process: int, *, kill: bool = False) -> None:
         parent.send_signal(signal.SIGKILL if kill else signal.SIGINT)
 
 
-def find_workers(folder: Path) -> tuple[set[int], list[psutil.Process]]:
-    """Who works in a run folder on this machine.
-
-    Returns:
-        The processes of calls that go on, and what is left of calls that were killed.
-    """
-    calls, left = set(), []
-    for process in psutil.process_iter():
-        with suppress(psutil.Error):
-            call, _, place = process.environ().get(CALL, "").partition(":")
-            if place != str(folder.resolve()) or process.pid == os.getpid():
-                continue
-            # Another process may have got the number of one that is gone.
-            with suppress(psutil.NoSuchProcess):
-                caller = psutil.Process(int(call))
-                # One that has ended stays in the list until whoever started it asks how, and has no command line.
-                if caller.create_time() <= process.create_time() and caller.cmdline():
-                    calls.add(int(call))
-                    continue
-            left.append(process)
-    return calls, left
-
-
-def read_last_log(folder: Path, pattern: str) -> str | None:
-    """What Snakemake's last log in a run folder says about something; None if it says nothing."""
+def find_cluster_run(folder: Path) -> str | None:
+    """The name of all jobs of the last call on a cluster, by Snakemake's last log; None if it names none."""
     logs = sorted((folder / ".snakemake" / "log").glob("*.log"))
-    found = re.findall(pattern, logs[-1].read_text(encoding="utf-8", errors="replace"), re.MULTILINE) if logs else []
-    return str(found[-1]) if found else None
-
-
-def list_locks(folder: Path) -> list[Path]:
-    """Snakemake's locks, which it takes away unless it is killed."""
-    return sorted((folder / ".snakemake" / "locks").glob("*"))
+    text = logs[-1].read_text(encoding="utf-8", errors="replace") if logs else ""
+    found = re.findall(r"SLURM run ID: (\S+)", text)
+    return found[-1] if found else None
 
 
 def status_options(profile: Path) -> list[str]:

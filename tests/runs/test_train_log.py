@@ -1,6 +1,7 @@
 import pytest
 
-from recurrent_mt.evaluation.train_log import RateChoice, choose_rate, read_choice, read_train_log
+from recurrent_mt.runs.rates import RateChoice, choose_rate, read_choice
+from recurrent_mt.runs.train_log import read_train_log
 from recurrent_mt.text_files import FileError
 from tests.evaluation.logs import DONE, MODEL, interval, train_log, valid, write
 from tests.evaluation.test_analysis import write_lines

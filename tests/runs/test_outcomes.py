@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from recurrent_mt.evaluation.outcomes import Outcome, Reason, Status, judge, read_end, read_outcome, was_interrupted
+from recurrent_mt.runs.outcomes import Outcome, Reason, Status, judge, read_end, read_outcome, was_interrupted
 
 
 @pytest.mark.parametrize(

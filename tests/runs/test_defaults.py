@@ -9,8 +9,8 @@ from fairseq.models import MODEL_DATACLASS_REGISTRY
 from fairseq.registry import REGISTRIES
 from fairseq.tasks import TASK_DATACLASS_REGISTRY
 
-from recurrent_mt.experiments import defaults
-from tests.experiments.test_plan import folders, plan
+from recurrent_mt.runs import defaults
+from tests.runs.test_plan import folders, plan
 
 OURS = "gru_encoder-additive"
 
@@ -21,14 +21,19 @@ def own_plugin(tmp_path, monkeypatch):
     folder = shutil.copytree(defaults.PLUGIN, tmp_path / "user_dir")
     monkeypatch.setattr(defaults, "PLUGIN", folder)
     yield folder
-    defaults.list_registered.cache_clear()
+    forget()
+
+
+def forget():
+    for read in (defaults.read_classes, defaults.list_registered, defaults.list_removed):
+        read.cache_clear()
 
 
 def change(file, before, after):
     text = file.read_text()
     assert text.count(before) == 1
     file.write_text(text.replace(before, after))
-    defaults.list_registered.cache_clear()
+    forget()
 
 
 ORDER = 'DECODER_ORDER_CHOICES = option(\n        "'
@@ -46,20 +51,20 @@ def test_seeds_that_are_trained_before_and_after_a_default_changes_are_in_two_fo
     plans = [plan(systems, "seeds=1"), plan(systems, "seeds=1,3")]
     change(own_plugin / name, before, after)
     plans.append(plan(systems, "seeds=1,3"))
-    first, same, other = ({key: system["folder"] for key, system in one["systems"].items()} for one in plans)
+    first, same, other = ({key: system.folder for key, system in one.systems.items()} for one in plans)
     assert first == same and same[OURS] != other[OURS]
     assert same["lstm"] == other["lstm"], "no option of fairseq's own model has changed"
-    assert plans[1]["results"] != plans[2]["results"], "earlier results would lead to the new trainings"
+    assert plans[1].results != plans[2].results, "earlier results would lead to the new trainings"
 
 
 def test_a_default_that_does_not_hold_and_one_that_is_off_change_nothing(own_plugin):
     before = folders(f"systems={OURS}")
-    config, other = (own_plugin / "models" / name for name in ("config.py", "grnn_encoder.py"))
+    config, other = (own_plugin / "models" / name for name in ("config.py", "hourglass_encoder.py"))
     change(
         config, "encoder_embed_dim: int = option(512", "encoder_embed_dim: int = option(256"
     )  # the experiment sets it
     change(config, "    no_gate_bias: bool", '    novelty: bool = option(False, "new")\n    no_gate_bias: bool')
-    change(other, "    grnn_annotations:", "    grnn_novelty: int = 3\n    grnn_annotations:")
+    change(other, "    unet_depth:", "    unet_novelty: int = 3\n    unet_depth:")
     assert folders(f"systems={OURS}") == before
 
 
@@ -69,7 +74,7 @@ def test_a_model_without_a_dataclass_and_the_files_of_editors_are_in_nobodys_way
         "@register_model('wide', Options)\nclass Wide: ...\n"
     )
     (own_plugin / "models" / ".#config.py").symlink_to("somebody@somewhere.1234")
-    defaults.list_registered.cache_clear()
+    forget()
     found = {one.name: one.defaults for one in defaults.list_registered()}
     assert found["older"] == {} and found["wide"] == {"width": "3"} and "gru_encoder" in found
 
@@ -97,3 +102,36 @@ def test_defaults_are_those_that_fairseq_gets():
         assert found[key].keys() == values.keys()
         for name, text in found[key].items():
             assert text == "II('common.seed')" or ast.literal_eval(text) == values[name]
+
+
+def test_removed_options_are_those_of_the_models():
+    from user_dir.models.removed import RemovedOptions
+
+    known = [field for field in dataclasses.fields(RemovedOptions) if "removed" in field.metadata]
+    assert known and defaults.list_removed() == {
+        f"--{field.name.replace('_', '-')}": str(field.default) for field in known
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "refused"),
+    [
+        ("decoder-attention-heads=4", True),
+        ("decoder_attention_heads=1", False),
+        ("encoder-cell-layer-norm", True),
+        ("grconv-dilated-annotations=top", True),
+        ("grconv-dilated-weights=2+grconv-dilated-biases=2", False),
+        ("grconv-dilated-biases=2", True),
+        ("arch=transformer+decoder-attention-heads=4", False),  # fairseq's own
+    ],
+)
+def test_a_system_that_needs_a_removed_option_is_refused_before_any_work(options, refused):
+    name = f"{OURS}+{options}"
+    if not refused:
+        assert folders(f"systems={name}")
+        return
+    with pytest.raises(
+        ValueError, match=r": --\S+ is not in this version any more: see docs/measurements/removed\.md"
+    ) as error:
+        plan(f"systems={name}")
+    assert str(error.value).startswith(name)

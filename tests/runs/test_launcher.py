@@ -13,30 +13,30 @@ from pathlib import Path
 import psutil
 import pytest
 
-from recurrent_mt.experiments import launcher
-from recurrent_mt.experiments.experiment import PROJECT
-from recurrent_mt.experiments.launcher import (
-    CALL,
+from recurrent_mt.file_lock import lock_file
+from recurrent_mt.runs import launcher
+from recurrent_mt.runs.experiment import PROJECT, read_experiment
+from recurrent_mt.runs.launcher import (
     LOCK,
     Launch,
     engine_command,
     environment,
     find_failed,
     find_home,
-    find_workers,
+    is_running,
     launch,
+    read_holder,
     run_engine,
     take_over,
     threads_of_a_training,
 )
-from recurrent_mt.experiments.plan import drawing_outcomes, make_plan, search_folder, translation_outcomes
-from recurrent_mt.experiments.reading import read_experiment
-from recurrent_mt.file_lock import lock_file
+from recurrent_mt.runs.plan import make_plan
 from recurrent_mt.text_files import FileError
 from tests.waiting import wait_until
 
 QUICKSTART = PROJECT / "configs" / "experiments" / "quickstart.yaml"
 OUT_OF_MEMORY = "failed\nout of memory\nupdate 80\n"
+HOST = platform.node()
 DIVERGED = "diverged\ndiverged: loss or gradient is not a number\n"
 
 
@@ -59,7 +59,7 @@ def write(file, text):
 
 def outcome(plan, out, system="lstm"):
     """The file of one training."""
-    return out / "trainings" / plan["systems"][system]["folder"] / "seed-1" / "outcome"
+    return out / "trainings" / plan.systems[system].folder / "seed-1" / "outcome"
 
 
 def call(plan, out, monkeypatch, *, makes=(), status=0, **settings):
@@ -91,8 +91,8 @@ def test_a_failed_training_stays_failed_until_it_is_tried_again(plan, out, monke
 
 
 def test_all_else_that_failed_is_tried_again(plan, out, monkeypatch):
-    (name,) = [name for name in translation_outcomes(plan) if "lstm" in name]
-    drawing = write(out / drawing_outcomes(plan)[0], OUT_OF_MEMORY)
+    (name,) = [name for name in plan.translation_outcomes if "lstm" in name]
+    drawing = write(out / plan.drawing_outcomes[0], OUT_OF_MEMORY)
     file = write(out / name, OUT_OF_MEMORY)
     kept = write(out / name.replace("lstm", "fconv"), "finished\n")
     failed, _ = call(plan, out, monkeypatch, makes={file: OUT_OF_MEMORY})
@@ -101,7 +101,7 @@ def test_all_else_that_failed_is_tried_again(plan, out, monkeypatch):
 
 
 def test_a_failed_search_is_tried_again_but_for_rates_that_diverged(plan, out):
-    folder = search_folder(plan["systems"]["lstm"])
+    folder = plan.systems["lstm"].search
     for name, text in {"1e-2": DIVERGED, "1e-3": OUT_OF_MEMORY}.items():
         write(out / folder / "seed-1" / name / "outcome", text)
     write(out / folder / "outcome", OUT_OF_MEMORY)
@@ -112,7 +112,7 @@ def test_a_failed_search_is_tried_again_but_for_rates_that_diverged(plan, out):
 
 
 def test_what_failed_in_another_experiment_of_the_folder_stays_as_it_is(plan, out, monkeypatch):
-    (name,) = [name for name in translation_outcomes(plan) if "lstm" in name]
+    (name,) = [name for name in plan.translation_outcomes if "lstm" in name]
     others = [out / name.replace("test.", "extra-news."), out / name.replace("beam-5", "beam-3")]
     for file in others:
         write(file, OUT_OF_MEMORY)
@@ -148,7 +148,7 @@ def test_a_folder_that_was_copied_without_its_links_is_refused_and_stays_as_it_i
         systems = [] if "systems=lstm" in changes else ["systems=lstm,fconv"]
         return make_plan("quickstart", read_experiment(QUICKSTART, [*systems, *changes]))
 
-    made = {f"{plan_of()['results']}/{name}": "old\n" for name in ("table.txt", "report.html")}
+    made = {f"{plan_of().results}/{name}": "old\n" for name in ("table.txt", "report.html")}
     log = outcome(plan_of(), out).with_name("train.log")
     call(plan_of(), out, monkeypatch, makes={**{out / file: text for file, text in made.items()}, log: "log\n"})
     copy = tmp_path / "copy"
@@ -165,34 +165,8 @@ def test_a_folder_that_was_copied_without_its_links_is_refused_and_stays_as_it_i
     whole = tmp_path / "whole"
     shutil.copytree(out, whole, symlinks=True)
     new = plan_of(*changes)
-    call(new, whole, monkeypatch, makes={whole / new["results"] / "table.txt": "new\n"})
+    call(new, whole, monkeypatch, makes={whole / new.results / "table.txt": "new\n"})
     assert (whole / "table.txt").read_text() == "new\n"
-
-
-@pytest.fixture
-def worker(out):
-    """Starts a process that works in the folder for a call, given by its number."""
-    started = []
-
-    def start(call, lives="import sys; sys.stdin.read()"):
-        mark = {CALL: f"{call}:{out.resolve()}"}
-        started.append(
-            subprocess.Popen([sys.executable, "-c", lives], stdin=subprocess.PIPE, env={**os.environ, **mark})
-        )
-        wait_until(lambda: any(find_workers(out)), started[-1])
-        return started[-1]
-
-    yield start
-    for process in started:
-        process.stdin.close()
-        process.wait()
-
-
-def leave_lock(out, host):
-    """What a call leaves that was killed."""
-    log = f"  Host: {host}\nSLURM run ID: 7\n"
-    write(out / ".snakemake" / "log" / "2026-01-02.snakemake.log", log)
-    return write(out / ".snakemake" / "locks" / "0.output.lock", "")
 
 
 @pytest.fixture
@@ -202,9 +176,42 @@ def lock(out):
         yield file
 
 
+@pytest.fixture
+def worker(out):
+    """Starts a process that holds the lock of the folder, for a call on a machine; it ends when its input does."""
+    started = []
+
+    def start(process=0, host=HOST):
+        lines = f"import fcntl, sys; file = open({str(out / LOCK)!r}, 'a'); fcntl.flock(file, fcntl.LOCK_EX)\n"
+        lines += "print('locked', flush=True); sys.stdin.read()"
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        started.append(subprocess.Popen([sys.executable, "-c", lines], **pipes))
+        assert started[-1].stdout.readline() == b"locked\n"
+        (out / LOCK).write_text(f"{host} {process}\n" if process else "")
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.stdin.close()
+        process.wait()
+
+
+def leave_lock(out, host=""):
+    """What a call leaves that was killed."""
+    write(out / ".snakemake" / "log" / "2026-01-02.snakemake.log", "SLURM run ID: 7\n")
+    if host:
+        write(out / LOCK, f"{host} 123456789\n")
+    return write(out / ".snakemake" / "locks" / "0.output.lock", "")
+
+
+def start_call():
+    """The own process of a call."""
+    return subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+
+
 def test_a_second_call_is_refused_while_the_first_works(out, worker, lock):
     worker(os.getpid())
-    left = leave_lock(out, platform.node())
+    left = leave_lock(out)
     with pytest.raises(RuntimeError, match=f"^process {os.getpid()} is working in .*: wait for it, or stop it: kill "):
         take_over(out, lock, print)
     assert left.exists()
@@ -214,12 +221,12 @@ def test_a_second_call_is_refused_while_the_first_works(out, worker, lock):
 def test_what_is_left_of_a_call_that_was_killed_is_waited_for_and_its_lock_removed(
     known_to_its_parent, out, worker, lock, monkeypatch
 ):
-    gone = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+    gone = start_call()
     gone.kill()
     if known_to_its_parent:
         gone.wait()
-    process = worker(gone.pid)
-    left = leave_lock(out, platform.node())
+    wait_until(lambda: not is_running(gone.pid))
+    process, left = worker(gone.pid), leave_lock(out)
     said, cancelled = [], []
     monkeypatch.setattr(launcher, "cancel_jobs", cancelled.append)
 
@@ -229,42 +236,42 @@ def test_what_is_left_of_a_call_that_was_killed_is_waited_for_and_its_lock_remov
         process.stdin.close()
 
     take_over(out, lock, say)
-    assert process.wait() == 0 and not left.exists() and cancelled == ["7"]
-    assert said == [f"Waiting for what is left of a call that was killed in {out}: process {process.pid}."]
+    assert not left.exists() and cancelled == ["7"] and read_holder(lock) == (HOST, os.getpid())
+    assert said == [f"Waiting for what is left of a call that was killed in {out}: process {gone.pid}."]
     gone.communicate()
 
 
 def test_a_call_that_is_killed_at_this_moment_works_no_more(out, worker, lock, monkeypatch):
-    call = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+    call = start_call()
     process = worker(call.pid)
-    assert find_workers(out)[0] == {call.pid}
-    monkeypatch.setattr(launcher, "KILLED", 60)
-    monkeypatch.setattr(launcher.time, "sleep", lambda seconds: seconds == 60 and (call.kill(), call.communicate()))
+    monkeypatch.setattr(launcher.time, "sleep", lambda _: call.poll() is None and (call.kill(), call.communicate()))
     take_over(out, lock, lambda _: process.stdin.close())
-    assert process.wait() == 0
+    assert read_holder(lock)[1] == os.getpid()
 
 
-def test_the_lock_of_a_call_on_another_machine_stays(out, lock):
-    left = leave_lock(out, "another-machine")
+def test_the_lock_of_a_call_on_another_machine_stays(out, lock, worker, monkeypatch):
+    process, left = worker(1, host="another-machine"), leave_lock(out, "another-machine")
+    monkeypatch.setattr(launcher, "DYING", 0)
+    with pytest.raises(RuntimeError, match="another call on another-machine, or what is left of it, is working in "):
+        take_over(out, lock, print)
+    # Where a lock is not seen from other machines, there are Snakemake's.
+    process.kill()
+    process.wait()
     with pytest.raises(RuntimeError, match="locked by a call on another-machine: wait for it; if it is gone, remove "):
         take_over(out, lock, print)
     assert left.exists()
 
 
-def test_the_lock_of_a_call_that_cannot_be_seen_stays(plan, out, monkeypatch):
-    left = leave_lock(out, platform.node())
-    lines = f"import fcntl, sys; file = open({str(out / LOCK)!r}, 'a'); fcntl.flock(file, fcntl.LOCK_EX)\n"
-    lines += "print('locked', flush=True); sys.stdin.read()"
-    with subprocess.Popen([sys.executable, "-c", lines], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout.readline() == b"locked\n"
-        monkeypatch.setattr(launcher, "DYING", 0)
-        with pytest.raises(RuntimeError, match=r"another call, or what is left of one, is working in .*: it has"):
-            call(plan, out, monkeypatch)
-        assert left.exists()
-        # One that was killed may take a moment to end.
-        monkeypatch.setattr(launcher, "DYING", 60)
-        threading.Timer(0.3, process.stdin.close).start()
-        assert call(plan, out, monkeypatch) == ("", "") and not left.exists()
+def test_the_lock_of_a_call_that_cannot_be_seen_stays(plan, out, worker, monkeypatch):
+    left, process = leave_lock(out), worker()
+    monkeypatch.setattr(launcher, "DYING", 0)
+    with pytest.raises(RuntimeError, match="another call that has just begun, or cannot be seen, or what is left"):
+        call(plan, out, monkeypatch)
+    assert left.exists()
+    # One that was killed may take a moment to end.
+    monkeypatch.setattr(launcher, "DYING", 60)
+    threading.Timer(0.3, process.stdin.close).start()
+    assert call(plan, out, monkeypatch) == ("", "") and not left.exists()
 
 
 def test_a_lock_stays_where_nobody_can_tell_whether_the_call_still_works(plan, out, monkeypatch):
@@ -273,7 +280,7 @@ def test_a_lock_stays_where_nobody_can_tell_whether_the_call_still_works(plan, o
 
     monkeypatch.setattr("fcntl.flock", flock)
     assert call(plan, out, monkeypatch) == ("", "")
-    left = leave_lock(out, platform.node())
+    left = leave_lock(out)
     with pytest.raises(RuntimeError, match=r"is not known \(.*: No locks available\): wait for it; if it is "):
         call(plan, out, monkeypatch)
     assert left.exists()
@@ -333,7 +340,7 @@ def test_a_profile_is_that_of_the_call_or_none(tmp_path, monkeypatch):
         return " ".join(engine_command(Launch(tmp_path, **settings), tmp_path, tmp_path / "plan.json", 2))
 
     monkeypatch.setenv("SNAKEMAKE_PROFILE", str(tmp_path))
-    assert "SNAKEMAKE_PROFILE" not in environment(tmp_path)
+    assert "SNAKEMAKE_PROFILE" not in environment()
     assert " --workflow-profile none --profile none " in words()
     assert f" --workflow-profile none --profile {launcher.WORKFLOW}/profiles/slurm " in words(profile="slurm")
     assert " --profile mine " in words(profile="mine")

@@ -7,17 +7,16 @@ last line, with what versions of the code a training ended.
 from __future__ import annotations
 
 import os
-import re
 import shutil
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
 
 from ..text_files import FileError, write_text
+from .folder import OUTCOME, seed_folder
 
-#: The name of the file in the folder of a training.
-OUTCOME = "outcome"
 #: 128 + the signals by which a person or a cluster stops a process: hangup, interrupt, termination.
 STOPPED = (129, 130, 143)
 KILLED = 137
@@ -27,10 +26,10 @@ FULL_DISK = tuple(os.strerror(number).lower() for number in (ENOSPC, EDQUOT))
 ROOM = 100_000
 #: Lines at the end of a log that are looked through for a reason, and those that are kept.
 READ, KEPT = 200, 15
-#: Of one training of a system.
-SEED_FOLDER = re.compile(r"seed-([0-9]{1,18})")
 #: How the line of the versions begins.
 MADE_BY = "made by "
+#: What is said of a training that ended before its versions were kept.
+NOT_KEPT = "versions that were not kept"
 
 
 class Status(StrEnum):
@@ -43,7 +42,7 @@ class Status(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why steps fail, as far as that is known."""
+    """The known reasons for which steps fail."""
 
     DIVERGED = "diverged: loss or gradient is not a number"
     OUT_OF_MEMORY = "out of memory"
@@ -87,17 +86,6 @@ class Outcome:
     def write(self, file: Path) -> None:
         made_by = f"{MADE_BY}{self.versions}" if self.versions else ""
         write_text(file, "".join(f"{line}\n" for line in (self.status, self.reason, self.log, made_by) if line))
-
-
-def seed_of(file: Path) -> int:
-    """The seed of a file in ``seed-N``.
-
-    Raises:
-        FileError: if the folder has another name, as a copy has that was put aside.
-    """
-    if match := SEED_FOLDER.fullmatch(file.parent.name):
-        return int(match[1])
-    raise FileError(file.parent, "expected a folder seed-N: move it out of the system's folder")
 
 
 def read_outcome(file: Path) -> Outcome | None:
@@ -152,3 +140,32 @@ def read_end(file: Path, lines: int, *, start: int = 0) -> str:
     except OSError:
         return ""
     return "\n".join(text.rstrip().splitlines()[-lines:])
+
+
+def read_versions(folder: Path, *, seeds: Iterable[int]) -> dict[int, str]:
+    """The versions of a system's trainings that have finished, by seed, as of `describe_versions`."""
+    outcomes = {seed: read_outcome(Path(seed_folder(folder, seed), OUTCOME)) for seed in sorted(seeds)}
+    return {
+        seed: outcome.versions or NOT_KEPT
+        for seed, outcome in outcomes.items()
+        if outcome is not None and outcome.status == Status.FINISHED
+    }
+
+
+def describe_mixtures(versions: Mapping[str, Mapping[int, str]]) -> Iterator[str]:
+    """A note on each system whose seeds were trained with different versions."""
+    for system, by_seed in versions.items():
+        if len(set(by_seed.values())) > 1:
+            each = (f"seed {seed} with {text}" for seed, text in by_seed.items())
+            yield f"{system}: its seeds were trained with different versions, {'; '.join(each)}."
+
+
+def summarize_versions(versions: Mapping[str, Mapping[int, str]]) -> str:
+    """All versions that occur, in one line; each with its trainings if there are several."""
+    trainings: dict[str, list[str]] = {}
+    for system, by_seed in versions.items():
+        for seed, text in by_seed.items():
+            trainings.setdefault(text, []).append(f"{system} {seed}")
+    if len(trainings) == 1:
+        return next(iter(trainings))
+    return "; ".join(f"{text} ({', '.join(names)})" for text, names in trainings.items())

@@ -5,7 +5,8 @@ import subprocess
 
 import pytest
 
-from recurrent_mt.experiments.launcher import find_workers, list_locks
+from recurrent_mt.file_lock import lock_file
+from recurrent_mt.runs.launcher import LOCK
 from tests.cli.recipes import TINY, needs_tools, write_corpus
 from tests.commands import command_line, environment
 from tests.waiting import wait_until, written
@@ -28,13 +29,17 @@ def test_a_second_call_is_refused_and_one_after_a_kill_resumes(tmp_path):
     def log():
         return "".join(map(written, out.glob("trainings/*/seed-1/train.log")))
 
+    def is_free():
+        with (out / LOCK).open("rb") as file:
+            return lock_file(file.fileno())
+
     first = start()
     wait_until(lambda: "train_inner" in log(), first)
     second = start()
     said, _ = second.communicate()
     assert second.returncode == 1 and f"error: process {first.pid} is working in {out}: wait for it, or stop it" in said
     first.kill()
-    wait_until(lambda: not any(find_workers(out)))
+    wait_until(is_free)
     assert "SIGTERM: training stops here" in log() and list(
         out.glob("trainings/*/seed-1/checkpoints/checkpoint_last.pt")
     )
@@ -44,4 +49,6 @@ def test_a_second_call_is_refused_and_one_after_a_kill_resumes(tmp_path):
     third.send_signal(signal.SIGTERM)
     said, _ = third.communicate()
     assert third.returncode == 1 and "stopped; rerun the same command to resume" in said and "failed" not in said
-    assert not list_locks(out) and not any(find_workers(out)) and not list(out.glob("trainings/*/seed-1/outcome"))
+    wait_until(is_free)
+    assert not list((out / ".snakemake").glob("locks/*"))
+    assert not list(out.glob("trainings/*/seed-1/outcome"))

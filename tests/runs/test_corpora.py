@@ -2,7 +2,8 @@
 
 import pytest
 
-from recurrent_mt.experiments.corpora import check_files, check_pair
+from recurrent_mt.runs.corpora import check_files, check_pair
+from recurrent_mt.runs.experiment import Experiment
 from recurrent_mt.text_files import FileError
 
 PAIR = ("fr", "en")
@@ -35,9 +36,7 @@ def test_a_text_that_cannot_be_used_is_named(french, message, tmp_path):
 
 
 def notes_of(folder, **extra_tests):
-    options = {"pair": "fr-en", "train": "train", "valid": "valid", "test": "test", "extra_tests": extra_tests}
-    corpus = {"source": "files", "splits": ["train", "valid", "test"], "folder": str(folder)}
-    return check_files(options, corpus)
+    return check_files(Experiment(pair="fr-en", corpus=str(folder), extra_tests=extra_tests))
 
 
 def test_pairs_of_test_sets_that_are_in_the_training_text_are_counted(tmp_path):

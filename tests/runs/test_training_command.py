@@ -9,7 +9,7 @@ from fairseq.registry import REGISTRIES
 from fairseq.tasks import TASK_REGISTRY
 
 import user_dir
-from recurrent_mt.experiments.training_command import ON, SETTABLE, configuration_arguments, quote_path, read_arguments
+from recurrent_mt.runs.training_command import ON, SETTABLE, configuration_arguments, quote_path, read_arguments
 from tests.commands import REPOSITORY
 
 

@@ -10,10 +10,10 @@ from types import ModuleType
 import pytest
 from snakemake.scheduling.job_scheduler import JobScheduler
 
-from recurrent_mt.experiments.launcher import WORKFLOW, status_options
+from recurrent_mt.runs.launcher import WORKFLOW, status_options
 from tests.cli.recipes import needs_tools, write_corpus
 from tests.commands import command_line, environment
-from tests.experiments.slurm import living, states, write_commands
+from tests.runs.slurm import living, states, write_commands
 from tests.waiting import wait_until
 from workflow.snakemake_logger_plugin_progress.slurm import keep_configuration, repair_executor, repair_scheduler
 

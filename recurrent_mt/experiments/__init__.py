@@ -1,1 +1,0 @@
-"""Experiments: what a file of configs/experiments stands for, and its run through the workflow."""

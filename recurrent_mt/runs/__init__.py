@@ -1,0 +1,1 @@
+"""Runs: what a file of configs/experiments stands for, its way through the workflow, and the folder that it leaves."""

@@ -1,0 +1,108 @@
+"""The browsable view of an experiment's results: links from a run folder, and from ``results/ID``, to what was made."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ..text_files import FileError
+from .corpus import Corpus
+from .folder import CHECKPOINTS, OUTCOME, PEAK_MEMORY, RATES, SYSTEMS, TRAIN_LOG, seed_folder
+from .plan import WITHOUT_EFFECT, Plan, given_options
+
+
+def run_folders(plan: Plan) -> dict[str, str]:
+    """Corpus to the folder that has the results with it: one for all, or of an ablation one for each segmentation."""
+    return {
+        name: f"{plan.results}/{corpus.form.name}" if plan.ablation else plan.results
+        for name, corpus in plan.corpora.items()
+    }
+
+
+def record_options(plan: Plan, corpus: Corpus) -> str:
+    """The file ``options`` of a run folder: how its text is read and joined again, and everything else."""
+    others = {
+        key.upper(): ",".join(map(str, value)) if isinstance(value, (list, dict)) else value
+        for key, value in given_options(plan.experiment).items()
+        if key.upper() not in corpus.record and key not in ("pair", "published", "flags", *WITHOUT_EFFECT)
+    }
+    lines = {**corpus.record, **others}.items()
+    return "".join(f"{name} {'' if value is None else value}\n" for name, value in lines)
+
+
+def lay_out_results(plan: Plan, out: Path) -> None:
+    """Makes ``results/ID``. Links may lead nowhere until the workflow has made what they are for."""
+    for name, place in run_folders(plan).items():
+        corpus, folder = plan.corpora[name], out / place
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "options").write_text(record_options(plan, corpus), encoding="utf-8")
+        inside = {"text": "text", "data": "data", "raw": "raw", "clean": "clean"}
+        inside |= {f"extra/{test.name}": f"extra/{test.id}" for test in corpus.extra.values()}
+        for shown, made in inside.items():
+            link(folder / shown, out / corpus.folder / made)
+        if corpus.source == "synthetic":
+            link(folder / "corpus", (out / corpus.reference).parent)
+        for system, seed in plan.trainings:
+            if system.corpus.id == name:
+                target = out / plan.translation_folder(system, seed)
+                link(Path(seed_folder(folder / SYSTEMS / system.name, seed)), target)
+                for made in (CHECKPOINTS, TRAIN_LOG, PEAK_MEMORY, OUTCOME):
+                    link(target / made, target.parent / made)
+                if system.rates:
+                    link(folder / RATES / system.name, out / system.search)
+
+
+def link(place: Path, target: Path) -> None:
+    """A relative link, so that the whole folder can be moved.
+
+    Raises:
+        FileError: if something else is in its place.
+    """
+    require_link(place)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    relative = Path(os.path.relpath(target, place.parent))
+    if place.is_symlink() and place.readlink() == relative:
+        return
+    place.unlink(missing_ok=True)
+    place.symlink_to(relative)
+
+
+def require_link(place: Path) -> None:
+    """Raises FileError where a link of a run folder is to be and something else is, which may be all that there is."""
+    if place.exists() and not place.is_symlink():
+        raise FileError(
+            place,
+            "a link to results must be here and none is, as after a copy that does not keep links: copy the whole "
+            "folder with cp -a, rsync -a, or tar, name another one with out=DIR, or move this away",
+        )
+
+
+def require_links(plan: Plan, out: Path) -> None:
+    """Checks before any work that `show_results` can show what will be made: else, earlier results would stay.
+
+    Raises:
+        FileError: naming what is in the way.
+    """
+    made = [*plan.result_files, *([] if plan.ablation else plan.drawing_outcomes)]
+    names = {Path(file).relative_to(plan.results).parts[0] for file in made}
+    for name in sorted(names | {place.name for place in shown_places(out / plan.results)}):
+        require_link(out / name)
+
+
+def shown_places(results: Path) -> list[Path]:
+    """What is in the folder of the latest results and shown in the run folder itself, which has all searches' rates."""
+    return sorted(place for place in results.iterdir() if place.name != RATES)
+
+
+def show_results(results: str, out: Path) -> None:
+    """Links everything of the latest results, ``results/ID``, into the run folder itself.
+
+    Raises:
+        FileError: naming what is in the way.
+    """
+    for place in out.iterdir():
+        if place.is_symlink() and str(place.readlink()).startswith("results/"):
+            place.unlink()
+    for place in shown_places(out / results):
+        if place.exists():
+            link(out / place.name, place)
