@@ -28,17 +28,17 @@ PAIRS = sorted(path.stem for path in (ROOT / "configs/pair").glob("*.yaml"))
 
 #: What each system's settings amount to.
 DIGESTS = {
-    "grconv-30-small": "b663af5e",
-    "grconv-30": "96479f38",
+    "grconv-30-small": "740115ac",
+    "grconv-30": "043f1880",
     "recommended-base": "018c283d",
     "recommended-grconv": "310db98d",
     "recommended-large": "fff44f00",
     "recommended-small": "fab52564",
-    "rnnenc-30-small": "8b909c6d",
-    "rnnenc-30": "610ba8ba",
-    "rnnenc-50-small": "392c271b",
+    "rnnenc-30-small": "369d5787",
+    "rnnenc-30": "1e6ef610",
+    "rnnenc-50-small": "2a693bcd",
     "rnnenc-50": "be5a8abb",
-    "rnnsearch-30-small": "84b2733f",
+    "rnnsearch-30-small": "ca731e44",
     "rnnsearch-30": "313facc1",
     "rnnsearch-50-small": "097b0f10",
     "rnnsearch-50": "638bd55d",
