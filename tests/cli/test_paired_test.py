@@ -64,7 +64,7 @@ def records_of(tmp_path, name, *words):
 
 def compared(run, tmp_path, seeds):
     """BLEU, interval, and p by every tool that takes several seeds, with the signature that it shows for BLEU."""
-    resamples = "--resamples", RESAMPLES
+    resamples = "--resamples", RESAMPLES, "--metrics", "bleu"
     files = ["--reference", run / "text" / "raw" / "test.en", "--target-lang", "en", *named(run, seeds)]
     cells = ["--ablation", "cells", "--models", "base,other", "--baseline", "base"]
     models = ["--models", "base,other", "--seeds", ",".join(map(str, seeds)), "--baseline", "base"]
