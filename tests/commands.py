@@ -1,13 +1,12 @@
-"""Commands of this environment as separate processes, without the seconds that importing PyTorch takes in each.
+"""Commands of this environment, in three ways: the first that shows what a test looks at is the right one.
 
-`run` starts a command as a user does. `run_warm` starts it as a fork of a process that has imported fairseq, and for
-fairseq's commands with this plug-in the plug-in, too, once for all workers of pytest: memory, standard streams, working
-directory, environment and exit status are the command's own.
-So is Snakemake, where an experiment starts it by `run_engine`; and so are the slow ones of the commands that it starts,
-which it finds in `warm_environment`.
-What begins before fairseq is imported is tested with `run` alone: the import itself, the repairs that Python loads when
-it starts, the hash seed. Every command is run that way at least once, if only by a recipe that is slow. `call` starts
-nothing: it calls a tool of recurrent-mt in this process, for tests that look at what it prints and writes.
+`call` calls a tool of recurrent-mt in this process: for what it prints, writes, and returns.
+`run_warm` is for fairseq's commands, which leave much behind in a process: it starts one as a fork of a process that
+has imported fairseq and the plug-in once, for all workers of pytest (`start_server`); memory, standard streams, working
+directory, environment and exit status are the command's own. So is Snakemake, where an experiment starts it by
+`run_engine`; and so are the slow ones of the commands that Snakemake starts, which it finds in `warm_environment`.
+`run` starts a new interpreter, as a user does, which takes seconds: for what begins before fairseq is imported, such as
+the repairs that Python loads when it starts. Every command is run that way at least once, if only by a slow recipe.
 """
 
 from __future__ import annotations
@@ -40,13 +39,13 @@ from tests import warm_command
 REPOSITORY = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 PLUGIN = REPOSITORY / "user_dir"
-#: What warm commands import, which takes a while. PyTorch imports the second when it makes the first optimizer; tools
-#: that draw, the third. Not what registers itself with fairseq: that is the plug-in's.
+#: What warm commands import besides the plug-in, which takes a while. PyTorch imports the second when it makes the
+#: first optimizer; tools that draw, the third.
 IMPORTED = (
     *("fairseq", "torch._dynamo", "matplotlib.figure", "fairseq.trainer"),
     *("fairseq.model_parallel.megatron_trainer", "fairseq.quantization_utils"),
     *("recurrent_mt.metrics", "recurrent_mt.text_form", "recurrent_mt.evaluation.tables"),
-    *("nltk.lm", "sacremoses", "langcodes"),
+    *("nltk.lm", "sacremoses", "langcodes", "recurrent_mt.cli.clean"),
     *(f"recurrent_mt.layers.{file.stem}" for file in sorted((REPOSITORY / "recurrent_mt/layers").glob("[!_]*.py"))),
 )
 #: Commands that take longer to import what they need than to ask the server, and which of their first arguments say so.
@@ -128,11 +127,10 @@ def run_warm(
 ) -> subprocess.CompletedProcess:
     """Like `run`, for a command of fairseq or recurrent-mt, or Snakemake, in a process that has already imported it."""
     line = [command, *map(str, arguments)]
-    server = _server(with_plugin=command.startswith("fairseq-") and str(PLUGIN) in line)
     with tempfile.TemporaryDirectory() as folder:
         streams = [Path(folder, name) for name in ("stdin", "stdout", "stderr")]
         streams[0].write_text(text)
-        status = warm_command.wait(server, line, [*map(str, streams)], str(cwd), environment(**variables))
+        status = warm_command.wait(_server(), line, [*map(str, streams)], str(cwd), environment(**variables))
         output, errors = (stream.read_text() for stream in streams[1:])
     return subprocess.CompletedProcess(line, status, output, errors)
 
@@ -157,15 +155,13 @@ def start_server() -> Callable[[], None]:
     folder = tempfile.TemporaryDirectory()
     os.environ[warm_command.ADDRESS] = folder.name
     _write_environment(warm_environment())
-    with contextlib.ExitStack() as stack:
-        listeners = [stack.enter_context(socket.socket(socket.AF_UNIX)) for _ in range(2)]
-        for with_plugin, listener in enumerate(listeners):
-            listener.bind(warm_command.locate(with_plugin=bool(with_plugin)))
-            listener.listen()
-        numbers = [listener.fileno() for listener in listeners]
-        program = f"import sys; sys.path[:] = {sys.path}; from tests.commands import _start; _start{(*numbers,)}"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(warm_command.locate())
+        listener.listen()
+        number = listener.fileno()
+        program = f"import sys; sys.path[:] = {sys.path}; from tests.commands import _start; _start({number})"
         line = [sys.executable, "-c", program]
-        server = subprocess.Popen(line, stdin=subprocess.PIPE, pass_fds=numbers, env=environment(), cwd=REPOSITORY)
+        server = subprocess.Popen(line, stdin=subprocess.PIPE, pass_fds=[number], env=environment(), cwd=REPOSITORY)
 
     def stop() -> None:
         server.stdin.close()
@@ -206,18 +202,33 @@ def _write_environment(folder: Path) -> None:
 
 
 @cache
-def _server(*, with_plugin: bool) -> Connection:
+def _server() -> Connection:
     """The server's fork for this process."""
-    return warm_command.connect(with_plugin=with_plugin)
+    return warm_command.connect()
 
 
-def _start(plain: int, with_plugin: int) -> None:
-    """Imports everything when the first process connects, and serves: with the plug-in in a fork."""
+def _start(listening: int) -> None:
+    """Imports everything when the first process connects, and serves those that connect until standard input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sys.stdin.fileno() in select.select([plain, with_plugin, sys.stdin], [], [])[0]:
+    # Its number: multiprocessing closes the object in a fork.
+    stdin = 0
+    if stdin in select.select([listening, stdin], [], [])[0]:
         return
+    _import_everything()
+    with socket.socket(fileno=listening) as listener:
+        while stdin not in select.select([listener, stdin], [], [])[0]:
+            client = Connection(listener.accept()[0].detach())
+            fork.Process(target=_serve_one, args=(client, listener)).start()
+            client.close()
+
+
+def _import_everything() -> None:
+    """What commands import and learn before they begin their own work."""
+    from fairseq.utils import import_user_module
+
     for module in IMPORTED:
         importlib.import_module(module)
+    import_user_module(Namespace(user_dir=str(PLUGIN)))
     # Snakemake looks for its plug-ins when it makes its parser; the project's own is there.
     sys.path.append(str(REPOSITORY / "workflow"))
     with contextlib.suppress(ImportError):
@@ -226,29 +237,6 @@ def _start(plain: int, with_plugin: int) -> None:
     spare_hydra()
     _parse_options()
     gc.freeze()
-    fork.Process(target=_serve_with_plugin, args=(with_plugin,)).start()
-    _serve(plain)
-
-
-def _serve_with_plugin(listening: int) -> None:
-    """Imports the plug-in as fairseq does with ``--user-dir``, and serves."""
-    from fairseq.utils import import_user_module
-
-    import_user_module(Namespace(user_dir=str(PLUGIN)))
-    _parse_options("--user-dir", str(PLUGIN))
-    gc.freeze()
-    _serve(listening)
-
-
-def _serve(listening: int) -> None:
-    """Serves the processes that connect, each in a fork, until standard input ends."""
-    # Its number: multiprocessing closes the object in a fork.
-    stdin = 0
-    with socket.socket(fileno=listening) as listener:
-        while stdin not in select.select([listener, stdin], [], [])[0]:
-            client = Connection(listener.accept()[0].detach())
-            fork.Process(target=_serve_one, args=(client, listener)).start()
-            client.close()
 
 
 def spare_hydra() -> None:
@@ -272,7 +260,7 @@ def spare_hydra() -> None:
     OverridesParser.parse_rule = lambda parser, text, rule: copy.copy(parsed(text, rule))
 
 
-def _parse_options(*options: str) -> None:
+def _parse_options() -> None:
     """Parses the options of a training and of a search once: the parser of hydra's grammar has learned them then."""
     from fairseq import options as parsers
     from fairseq.dataclass.utils import convert_namespace_to_omegaconf
@@ -282,7 +270,7 @@ def _parse_options(*options: str) -> None:
         (parsers.get_training_parser(), training),
         (parsers.get_interactive_generation_parser(), ("--path", "/a-folder/b.c")),
     ):
-        convert_namespace_to_omegaconf(parsers.parse_args_and_arch(parser, ["data", *line, *options]))
+        convert_namespace_to_omegaconf(parsers.parse_args_and_arch(parser, ["data", *line, "--user-dir", str(PLUGIN)]))
 
 
 def _serve_one(client: Connection, listener: socket.socket) -> None:

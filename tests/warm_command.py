@@ -10,19 +10,19 @@ import sys
 from collections.abc import Mapping, Sequence
 from multiprocessing.connection import Connection
 
-#: The variable that names the folder with the sockets of the server.
+#: The variable that names the folder with the socket of the server.
 ADDRESS = "WARM_COMMANDS"
 
 
-def locate(*, with_plugin: bool) -> str:
-    """The socket of the server, or of its fork that has imported the plug-in."""
-    return f"{os.environ[ADDRESS]}/{'with' if with_plugin else 'without'}-plugin"
+def locate() -> str:
+    """The socket of the server."""
+    return f"{os.environ[ADDRESS]}/socket"
 
 
-def connect(*, with_plugin: bool) -> Connection:
+def connect() -> Connection:
     """A fork of the server, which runs one command after the other."""
     with socket.socket(socket.AF_UNIX) as client:
-        client.connect(locate(with_plugin=with_plugin))
+        client.connect(locate())
         return Connection(client.detach())
 
 
@@ -53,7 +53,6 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     streams = [f"/proc/{os.getpid()}/fd/{number}" for number in range(3)]
-    command = sys.argv[1:]
-    with connect(with_plugin="--user-dir" in command and command[0].startswith("fairseq-")) as fork:
-        status = wait(fork, command, streams, os.getcwd(), dict(os.environ))
+    with connect() as fork:
+        status = wait(fork, sys.argv[1:], streams, os.getcwd(), dict(os.environ))
     sys.exit(status if status >= 0 else 128 - status)

@@ -167,7 +167,3 @@ def test_two_processes_train_one_system_together(corpus):
     said = run(comparison(corpus, systems="gru_encoder-none", updates=4, processes=2, out="together"))
     assert "recurrent-mt training --processes 2 " in said
     assert values(corpus.parent / "together", "updates") == {"gru_encoder-none": 4}
-
-
-def test_a_comparison_without_a_corpus_asks_for_one():
-    assert "corpus=DIR is required" in run(command("compare_baselines.sh"), succeeds=False)

@@ -1,5 +1,6 @@
 """The stock fairseq commands with the plug-in, as a user calls them, on a task that a small model learns in seconds."""
 
+import itertools
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from fairseq_compat.repairs.unknown_words import Alignment, replace_unk
 from recurrent_mt.kernels import native
@@ -160,6 +162,35 @@ def test_time_steps_without_kernels_train_and_translate(data, tmp_path):
     done = toy.generate(data, tmp_path / "checkpoint_best.pt", "--task", "native_translation")
     assert len(toy.lines(done.stdout, "H")) == 20
     assert (native.reason_unavailable() or "skips in time") in done.stdout + done.stderr
+
+
+#: Attention in three places, and what switches it on.
+PLACES = {
+    "encoder": ("--encoder-self-attention-heads", "4"),
+    "decoder": ("--decoder-self-attention-heads", "4"),
+    "between": ("--decoder-attention", "additive"),
+}
+
+
+def grid():
+    """The eight choices of these places; by default only all of them."""
+    for switches in itertools.product([False, True], repeat=len(PLACES)):
+        places = tuple(itertools.compress(PLACES, switches))
+        yield pytest.param(places, id="-".join(places) or "nowhere", marks=() if all(switches) else pytest.mark.slow)
+
+
+@pytest.mark.parametrize("places", list(grid()))
+def test_a_model_with_attention_in_these_places_trains_and_translates(places, data, tmp_path):
+    options = [word for place in places for word in PLACES[place]]
+    if "between" not in places:
+        options += ["--decoder-attention", "none"]
+    losses = logged(toy.train(data, tmp_path, *MODELS["gru_encoder"], *options, "--max-update", 12), "loss")
+    assert losses[-1] < 0.9 * losses[0]
+    parameters = torch.load(tmp_path / "checkpoint_last.pt")["model"]
+    attentive = {name.split(".")[0] for name in parameters if ".self_attention." in name}
+    assert attentive == {"encoder", "decoder"}.intersection(places)
+    done = toy.generate(data, tmp_path / "checkpoint_last.pt")
+    assert toy.lines(done.stdout, "H").keys() == toy.lines(done.stdout, "T").keys() == set(range(20))
 
 
 @pytest.fixture(scope="module", params=["gru_encoder", pytest.param("lstm", marks=pytest.mark.slow)])

@@ -104,7 +104,7 @@ def test_help_of_generate_and_validate_has_the_tasks_options_and_no_models():
 
 
 def test_without_the_plug_in_the_help_is_fairseqs():
-    text = toy.run("fairseq-train", "--help").stdout
+    text = toy.run("fairseq-train", "--help", fresh=True).stdout
     assert "--arch" in text and "--task TASK" in text and "plug-in" not in text and "--gru-rank" not in text
 
 

@@ -181,12 +181,6 @@ def test_dry_run_shows_every_command_and_writes_nothing(tmp_path):
     assert not out.exists()
 
 
-def test_a_folder_of_something_else_is_left_alone(corpus, tmp_path):
-    (tmp_path / "mine.txt").touch()
-    assert "no run folder of this project" in run(quickstart(corpus, out=tmp_path), succeeds=False)
-    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
-
-
 def test_compare_baselines_with_bpe_and_lowercase(corpus):
     """An empty pair is dropped, carriage returns and NULs end no line, the tokenized score has its own column."""
     source = copy(corpus, corpus.parent / "with-empty-line")

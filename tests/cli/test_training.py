@@ -15,6 +15,23 @@ from tests.waiting import wait_until, written
 MEBIBYTE = 2**20
 
 
+@pytest.fixture(autouse=True)
+def handlers():
+    """What this process does about signals, which the tool changes."""
+    numbers = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+    before = [signal.getsignal(number) for number in numbers]
+    yield
+    for number, handler in zip(numbers, before):
+        signal.signal(number, handler)
+
+
+def train(folder, *command, status=0):
+    """Runs the tool here: what it measures and stops is tested with `training`."""
+    done = call("training", folder, *command)
+    assert done.returncode == status, done.stderr
+    return done
+
+
 def training(folder, *command):
     return command_line("recurrent-mt", "training", folder, *command)
 
@@ -36,7 +53,7 @@ def test_the_peak_over_all_calls_is_kept(tmp_path):
 
 def test_a_log_is_continued_and_a_line_cut_off_swallows_none(tmp_path):
     (tmp_path / "train.log").write_text("cut o")
-    subprocess.run(training(tmp_path, *python("print('whole')")), check=True)
+    train(tmp_path, *python("print('whole')"))
     assert (tmp_path / "train.log").read_text() == "cut o\nwhole\n"
 
 
@@ -54,21 +71,21 @@ def test_a_log_is_continued_and_a_line_cut_off_swallows_none(tmp_path):
     ],
 )
 def test_a_failure_is_an_outcome_until_the_next_call(program, reason, tmp_path):
-    subprocess.run(training(tmp_path, *python(program)), check=True)
+    train(tmp_path, *python(program))
     status, said, *log, made_by = (tmp_path / "outcome").read_text().splitlines()
     assert status == ("diverged" if reason.startswith("diverged") else "failed") and said == reason
     assert log == (tmp_path / "train.log").read_text().splitlines()[-15:]
     assert made_by == f"made by {describe_versions()}"
-    subprocess.run(training(tmp_path, *python("pass")), check=True)
+    train(tmp_path, *python("pass"))
     assert (tmp_path / "outcome").read_text() == f"finished\n{made_by}\n"
 
 
 def test_a_full_disk_interrupts_a_training_and_leaves_no_outcome(tmp_path):
     """Rerun, the experiment goes on; a failure would wait for --retry."""
     full = python("raise OSError(28, 'No space left on device')")
-    assert subprocess.run(training(tmp_path, *full)).returncode == 1
+    train(tmp_path, *full, status=1)
     assert not (tmp_path / "outcome").exists()
-    subprocess.run(training(tmp_path, *python("raise SystemExit('no such layer')")), check=True)
+    train(tmp_path, *python("raise SystemExit('no such layer')"))
     assert (tmp_path / "outcome").read_text().startswith("failed\nfailed with status 1: no such layer\n")
 
 
@@ -119,10 +136,10 @@ def test_a_kill_leaves_the_peak_so_far(tmp_path):
 
 def test_a_damaged_peak_is_named(tmp_path):
     (tmp_path / "peak-memory").write_text("much")
-    done = subprocess.run(training(tmp_path, "true"), capture_output=True, text=True)
-    assert done.returncode == 1 and "peak-memory: must be a number of bytes, not 'much'" in done.stderr
+    done = train(tmp_path, "true", status=1)
+    assert "peak-memory: must be a number of bytes, not 'much'" in done.stderr
 
 
 def test_a_command_that_does_not_exist_is_named(tmp_path):
-    missing = subprocess.run(training(tmp_path, "no-such-command"), capture_output=True, text=True)
-    assert missing.returncode == 1 and "error: " in missing.stderr and "no-such-command" in missing.stderr
+    missing = train(tmp_path, "no-such-command", status=1)
+    assert "error: " in missing.stderr and "no-such-command" in missing.stderr

@@ -38,7 +38,8 @@ def every_backend(names: Iterable[str]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("backend", [pytest.param(name, marks=marks.get(name, ())) for name in names])
 
 
-#: For `gradcheck`. PyTorch differentiates the reference, and its gradients are compared with the others' as well.
+#: For `gradcheck`, in its fast mode, which tries one direction of all that there are: every single number of a gradient
+#: is compared with that of the reference, which PyTorch differentiates.
 every_gradient = pytest.mark.parametrize(
     "backend",
     [

@@ -37,7 +37,7 @@ def test_backends_of_gru_agree(backend, lengths, size):
 def test_gradients_of_gru_are_those_of_finite_differences(backend):
     counts, tensors = arguments([3, 1, 2], 2, torch.float64)
     leaves = [tensor.requires_grad_() for tensor in tensors]
-    assert torch.autograd.gradcheck(lambda *a: within(backend, gru)(*a, batch_sizes=counts), leaves)
+    assert torch.autograd.gradcheck(lambda *a: within(backend, gru)(*a, batch_sizes=counts), leaves, fast_mode=True)
 
 
 @every_backend(ALL)

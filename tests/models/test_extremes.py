@@ -55,6 +55,9 @@ def test_one_token_and_nothing_but_padding(architecture, attention):
     assert train(model, batch) > 0
     found = search(model, {key: batch["net_input"][key] for key in ("src_tokens", "src_lengths")})
     assert len(found) == 2
+    half_empty = batch_of([3, 2], [2, 3])
+    half_empty["net_input"]["src_tokens"][1] = task().source_dictionary.pad()
+    assert train(model, half_empty) > 0
 
 
 @every_architecture

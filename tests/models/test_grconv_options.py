@@ -2,11 +2,9 @@
 
 import pytest
 import torch
-from fairseq.sequence_generator import SequenceGeneratorWithAlignment
-from fairseq.sequence_scorer import SequenceScorer
 
 from tests.models.building import build, sample, sources, task
-from tests.models.test_search import generate, models
+from tests.models.test_search import assert_search_agrees_with_teacher_forcing, generate, models
 from tests.tolerances import INVARIANCE
 
 PYRAMID = {"grconv_annotations": "pyramid", "grconv_annotation_height": 2}
@@ -26,20 +24,7 @@ LENGTHS = [3, 7, 1, 5]
 
 @every_variant
 def test_scores_and_attention_of_the_search_are_those_of_teacher_forcing(options):
-    built = models("grconv_encoder", "additive", **options)
-    batch = sources(LENGTHS)
-    for row, beam in enumerate(generate(built, batch)):
-        for hypothesis in beam:
-            tokens = hypothesis["tokens"]
-            forced = {
-                "src_tokens": batch["src_tokens"][row : row + 1],
-                "src_lengths": batch["src_lengths"][row : row + 1],
-                "prev_output_tokens": torch.cat([tokens.new_tensor([2]), tokens[:-1]])[None],
-            }
-            scorer = SequenceScorer(task().target_dictionary)
-            (scored,) = scorer.generate(built, {"net_input": forced, "target": tokens[None]})[0]
-            torch.testing.assert_close(scored["positional_scores"], hypothesis["positional_scores"], **INVARIANCE)
-            torch.testing.assert_close(scored["attention"].t(), hypothesis["attention"], **INVARIANCE)
+    assert_search_agrees_with_teacher_forcing(models("grconv_encoder", "additive", **options), attention=True)
 
 
 @every_variant
@@ -78,19 +63,6 @@ def test_the_weight_of_a_phrase_is_spread_over_its_words():
     previous = sample([4], [3])["net_input"]["prev_output_tokens"]
     weights = model(**sources([4]), prev_output_tokens=previous)[1]["attn"][0]
     torch.testing.assert_close(weights, torch.tensor([1.5, 2.0, 2.0, 1.5]).div(7).expand(1, 3, 4))
-
-
-def test_hard_alignments_point_at_words():
-    built = models("grconv_encoder", "general", **PYRAMID)
-    batch = sources(LENGTHS)
-    generator = SequenceGeneratorWithAlignment(built, task().target_dictionary, beam_size=2, max_len_b=9)
-    for row, beam in enumerate(generator.generate(built, {"net_input": batch})):
-        length = LENGTHS[row]
-        for hypothesis in beam:
-            weights = hypothesis["attention"][-length:][: length - 1]
-            words = len(hypothesis["tokens"]) - 1
-            expected = [(weights[:, i].argmax().item(), i) for i in range(words)] if length > 1 else []
-            assert hypothesis["alignment"] == expected
 
 
 def test_an_ensemble_of_leaves_and_pyramid_agrees_on_what_a_column_is():

@@ -6,6 +6,7 @@ import pytest
 import torch
 from fairseq.sequence_generator import SequenceGenerator, SequenceGeneratorWithAlignment
 from fairseq.sequence_scorer import SequenceScorer
+from torch.nn.utils.rnn import pad_sequence
 
 from tests.combinations import half
 from tests.models.building import ARCHITECTURES, ATTENTION_NAMES, build, sources, task
@@ -45,26 +46,19 @@ def assert_search_agrees_with_teacher_forcing(built, *, attention, tolerance=INV
     """The search steps, caches, reorders and drops finished sentences; the scorer sees each hypothesis whole."""
     batch = sources([3, 7, 1, 5])
     orders = record_reorderings(built[0].decoder)
-    hypotheses = generate(built, batch)
+    beams = generate(built, batch)
     assert any(order != sorted(order) or len(set(order)) < len(order) for order in orders), "the beam never branched"
-    for row, beam in enumerate(hypotheses):
-        for hypothesis in beam:
-            tokens = hypothesis["tokens"]
-            previous = torch.cat([tokens.new_tensor([2]), tokens[:-1]])[None]
-            scored = SequenceScorer(task().target_dictionary).generate(
-                built,
-                {
-                    "net_input": {
-                        "src_tokens": batch["src_tokens"][row : row + 1],
-                        "src_lengths": batch["src_lengths"][row : row + 1],
-                        "prev_output_tokens": previous,
-                    },
-                    "target": tokens[None],
-                },
-            )[0][0]
-            torch.testing.assert_close(scored["positional_scores"], hypothesis["positional_scores"], **tolerance)
-            if attention:
-                torch.testing.assert_close(scored["attention"].t(), hypothesis["attention"], **tolerance)
+    found = [hypothesis for beam in beams for hypothesis in beam]
+    rows = torch.tensor([row for row, beam in enumerate(beams) for _ in beam])
+    target = pad_sequence([hypothesis["tokens"] for hypothesis in found], batch_first=True, padding_value=1)
+    previous = torch.cat([torch.full((len(found), 1), 2), target[:, :-1].masked_fill(target[:, :-1] == 2, 1)], dim=1)
+    forced = {name: field[rows] for name, field in batch.items()} | {"prev_output_tokens": previous}
+    scorer = SequenceScorer(task().target_dictionary)
+    for hypothesis, (scored,) in zip(found, scorer.generate(built, {"net_input": forced, "target": target})):
+        torch.testing.assert_close(scored["positional_scores"], hypothesis["positional_scores"], **tolerance)
+        if attention:
+            weights = scored["attention"].t()[:, : len(hypothesis["tokens"])]
+            torch.testing.assert_close(weights, hypothesis["attention"], **tolerance)
 
 
 def searches():
@@ -122,9 +116,15 @@ def test_translations_do_not_depend_on_the_batch(architecture):
         torch.testing.assert_close(hypotheses[row][0]["score"], expected["score"], **INVARIANCE)
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_printed_alignments_point_at_the_attended_word(architecture):
-    built = models(architecture, "general")
+@pytest.mark.parametrize(
+    ("architecture", "options"),
+    [
+        *((architecture, {}) for architecture in ARCHITECTURES),
+        ("grconv_encoder", {"grconv_annotations": "pyramid", "grconv_annotation_height": 2}),
+    ],
+)
+def test_printed_alignments_point_at_the_attended_word(architecture, options):
+    built = models(architecture, "general", **options)
     batch = sources([3, 7, 1, 5])
     generator = SequenceGeneratorWithAlignment(built, task().target_dictionary, beam_size=2, max_len_b=9)
     for row, beam in enumerate(generator.generate(built, {"net_input": batch})):

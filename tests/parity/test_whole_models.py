@@ -10,6 +10,7 @@ import torch
 from fairseq.checkpoint_utils import load_model_ensemble_and_task
 
 from tests.cli import toy
+from tests.commands import call
 from tests.parity import groundhog_equations, oracle
 from tests.parity.made_up import made_up
 from user_dir.checkpoints.groundhog import KINDS, UNKNOWN, expected_shapes, import_model, read_parameters
@@ -173,15 +174,8 @@ def imported(tmp_path_factory):
     arrays, _ = made_up("rnnsearch", SIZES[0], seed=3)
     arrays["b_dec_deep_softmax"][[UNKNOWN, -1]] += 4, 2  # knows few words, and ends its sentences
     np.savez(folder / "params.npz", **arrays)
-    toy.run(
-        "recurrent-mt",
-        "import-groundhog",
-        "--params",
-        folder / "params.npz",
-        "--save-dir",
-        folder / "model",
-        fresh=True,
-    )
+    done = call("import-groundhog", "--params", folder / "params.npz", "--save-dir", folder / "model")
+    assert done.returncode == 0, done.stderr
     return folder / "model"
 
 

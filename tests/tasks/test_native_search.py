@@ -12,6 +12,7 @@ from torch import nn
 
 from recurrent_mt.kernels import native
 from recurrent_mt.kernels.dispatch import using
+from tests.combinations import half
 from tests.kernels.batches import needs_native
 from tests.models.building import ARCHITECTURES, ATTENTION_NAMES, build, sources, task
 from user_dir.optim import FusedAdam
@@ -118,9 +119,9 @@ def fairseqs_search_is_not_used(request, monkeypatch):
 
 
 @needs_native
-@pytest.mark.parametrize("attention", ATTENTION_NAMES)
-@pytest.mark.parametrize("order", ["word_first", "attention_first"])
-@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize(
+    ("search", "order", "attention"), half(list(SEARCHES), ["word_first", "attention_first"], ATTENTION_NAMES)
+)
 def test_hypotheses_are_fairseqs(search, order, attention):
     batch = sources([3, 7, 1, 5])
     assert_same_translations(model(attention=attention, decoder_order=order), batch, **SEARCHES[search])

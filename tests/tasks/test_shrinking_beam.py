@@ -1,7 +1,6 @@
 """The released code's search, against the same algorithm one sentence at a time, and against trying everything."""
 
 import argparse
-import functools
 import itertools
 import math
 
@@ -26,13 +25,17 @@ def setup(*, target_words, attention="additive", seed=4, deviation=0.9):
     return task, model.eval()
 
 
-def next_log_probabilities(model, source, prefix):
-    """(V,) after a prefix of words, by teacher forcing; padding is never a word."""
-    previous = torch.tensor([[2, *prefix]])
+def next_log_probabilities(model, source, prefixes):
+    """(N, V) after prefixes of equally many words, by teacher forcing; padding is never a word."""
+    previous = torch.tensor([[2, *prefix] for prefix in prefixes])
+    sentences = {
+        "src_tokens": source.expand(len(prefixes), -1),
+        "src_lengths": torch.full((len(prefixes),), source.size(1)),
+    }
     with torch.no_grad():
-        output = model(src_tokens=source, src_lengths=torch.tensor([source.size(1)]), prev_output_tokens=previous)
-        scores = model.get_normalized_probs(output, log_probs=True)[0, -1]
-    scores[1] = -math.inf
+        output = model(**sentences, prev_output_tokens=previous)
+        scores = model.get_normalized_probs(output, log_probs=True)[:, -1]
+    scores[:, 1] = -math.inf
     return scores
 
 
@@ -41,13 +44,13 @@ def by_hand(model, source, beam, *, forbid_unknown=False):
     live, finished = [((), 0.0)], []
     for step in range(3 * source.size(1)):
         options = []
-        for prefix, total in live:
-            scores = next_log_probabilities(model, source, prefix)
-            if step < source.size(1) // 2:
-                scores[2] = -math.inf
-            if forbid_unknown:
-                scores[3] = -math.inf
-            options += [((*prefix, word), total + score) for word, score in enumerate(scores.tolist())]
+        scores = next_log_probabilities(model, source, [prefix for prefix, _ in live])
+        if step < source.size(1) // 2:
+            scores[:, 2] = -math.inf
+        if forbid_unknown:
+            scores[:, 3] = -math.inf
+        for (prefix, total), of_words in zip(live, scores.tolist()):
+            options += [((*prefix, word), total + score) for word, score in enumerate(of_words)]
         options = [option for option in options if option[1] > -math.inf]
         options = sorted(options, key=lambda option: -option[1])[: beam - len(finished)]
         finished += [option for option in options if option[0][-1] == 2]
@@ -92,12 +95,14 @@ def test_a_beam_wide_enough_finds_the_best_of_all():
     task, model = setup(target_words=1, deviation=0.8)
     batch = building.sources([2])
     words = [0, 3, 4]
-    scores = functools.cache(lambda prefix: next_log_probabilities(model, batch["src_tokens"], prefix).tolist())
-    best = -math.inf
-    for length in range(1, 6):
-        for prefix in itertools.product(words, repeat=length):
-            total = sum(scores(prefix[:i])[word] for i, word in enumerate([*prefix, 2]))
-            best = max(best, total / (length + 1))
+    scores = {}
+    for length in range(6):
+        prefixes = list(itertools.product(words, repeat=length))
+        scores |= zip(prefixes, next_log_probabilities(model, batch["src_tokens"], prefixes).tolist())
+    best = max(
+        sum(scores[prefix[:i]][word] for i, word in enumerate([*prefix, 2])) / (len(prefix) + 1)
+        for prefix in filter(None, scores)
+    )
     (hypotheses,) = search(task, model, batch, beam=800)
     assert max(h["score"].item() for h in hypotheses) == pytest.approx(best, abs=1e-4)
 

@@ -1,9 +1,9 @@
-"""The V-Net against loops over one sentence."""
+"""The U-Net and the V-Net against loops over one sentence."""
 
 import pytest
 import torch
 
-from recurrent_mt.layers.hourglass import VNetEncoder
+from recurrent_mt.layers.hourglass import UNetEncoder, VNetEncoder
 from tests.layers.one_sentence import (
     EMBED,
     assert_every_parameter_learns,
@@ -13,15 +13,42 @@ from tests.layers.one_sentence import (
     double,
     normalize,
     parameter_count,
+    randomized,
 )
 
-HIDDEN = 3
+HIDDEN = 4
 OPTIONS = {
     "plain": {},
     "depth_one": {"depth": 1},
     "deep": {"depth": 5},
 }
 every_option = pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+both_nets = pytest.mark.parametrize("net", [UNetEncoder, VNetEncoder], ids=["unet", "vnet"])
+
+
+def pair_by_loops(words, pair):
+    for layer in (pair.first, pair.second):
+        words = normalize(convolve(words, layer.convolution), layer.norm).relu()
+    return words
+
+
+def pool_by_loops(words):
+    return torch.stack([words[place : place + 2].max(dim=0).values for place in range(0, len(words), 2)])
+
+
+def unet_by_loops(encoder, words):
+    words = normalize(encoder.words(words), encoder.norm)
+    hidden, skips = words, []
+    for pair in encoder.down[:-1]:
+        skips.append(pair_by_loops(hidden, pair))
+        hidden = pool_by_loops(skips[-1])
+    hidden = pair_by_loops(hidden, encoder.down[-1])
+    bottleneck = hidden.mean(dim=0)
+    for level in reversed(range(len(skips))):
+        raised = double(hidden, encoder.upsampling[level].convolution, len(skips[level]))
+        hidden = pair_by_loops(torch.cat([skips[level], raised], dim=1), encoder.up[level])
+    annotations = torch.tanh(encoder.annotations(hidden) + words)
+    return annotations, torch.tanh(encoder.summary.weight @ torch.cat([bottleneck, annotations.mean(dim=0)]))
 
 
 def prelu(words, layer):
@@ -47,7 +74,7 @@ def halve(words, layer):
     return prelu(normalize(torch.stack(rows), layer.norm), layer.activation)
 
 
-def encode_by_loops(encoder, words):
+def vnet_by_loops(encoder, words):
     words = normalize(encoder.words(words), encoder.norm)
     skips = [stage_by_loops(words, encoder.down[0])]
     for downsampling, stage in zip(encoder.downsampling, encoder.down[1:]):
@@ -63,20 +90,33 @@ def encode_by_loops(encoder, words):
 
 
 @every_option
-def test_the_vnet_of_a_batch_is_that_of_loops_over_each_sentence(options):
-    encoder = VNetEncoder(EMBED, HIDDEN, **options)
-    assert_follows(encoder, lambda words: encode_by_loops(encoder, words))
+@both_nets
+def test_the_net_of_a_batch_is_that_of_loops_over_each_sentence(net, options):
+    encoder, by_loops = net(EMBED, 3, **options), unet_by_loops if net is UNetEncoder else vnet_by_loops
+    assert_follows(encoder, lambda words: by_loops(encoder, words))
 
 
 @pytest.mark.parametrize("depth", [1, 2])
-def test_gradients_of_the_vnet_are_those_of_finite_differences(depth):
-    assert_gradients_are_right(VNetEncoder(EMBED, 2, depth=depth), [5, 1, 3])
+@both_nets
+def test_gradients_of_the_net_are_those_of_finite_differences(net, depth):
+    assert_gradients_are_right(net(EMBED, 2, depth=depth), [5, 1, 3])
 
 
 @every_option
-def test_every_parameter_of_the_vnet_learns(options):
+@both_nets
+def test_every_parameter_of_the_net_learns(net, options):
     torch.manual_seed(2)
-    assert_every_parameter_learns(VNetEncoder(EMBED, 8, **options))
+    assert_every_parameter_learns(net(EMBED, 8, **options))
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+def test_the_unet_has_the_parameters_of_its_formula(depth):
+    expected = EMBED * HIDDEN + HIDDEN + HIDDEN**2 + HIDDEN + 2 * HIDDEN**2  # the three products
+    expected += (depth + 1) * (2 * 3 * HIDDEN**2 + 2 * HIDDEN)  # pairs on the way down and at the bottom
+    expected += 2 * HIDDEN + 2 * 2 * (2 * depth + 1) * HIDDEN  # norms of the words and of each convolution of a pair
+    expected += depth * (2 * HIDDEN**2 + HIDDEN)  # transposed convolutions
+    expected += depth * (3 * 3 * HIDDEN**2 + 2 * HIDDEN)  # pairs on the way up
+    assert parameter_count(UNetEncoder(EMBED, HIDDEN, depth=depth)) == expected
 
 
 @pytest.mark.parametrize("depth", [1, 4])
@@ -93,15 +133,25 @@ def test_the_vnet_has_the_parameters_of_its_formula(depth):
     assert parameter_count(VNetEncoder(EMBED, HIDDEN, depth=depth)) == expected
 
 
-def test_dropout_at_the_bottom_is_drawn_in_training_only():
+def test_a_word_reaches_the_other_end_of_the_sentence_through_the_bottleneck():
+    encoder = randomized(UNetEncoder(EMBED, HIDDEN, depth=4))
+    words = torch.randn(1, 32, EMBED, dtype=torch.float64, requires_grad=True)
+    annotations = encoder(words, torch.zeros(1, 32, dtype=torch.bool)).annotations
+    (gradient,) = torch.autograd.grad(annotations[0, -1].sum(), words)
+    assert gradient[0, 0].any()
+
+
+@both_nets
+def test_dropout_at_the_bottom_is_drawn_in_training_only(net):
     torch.manual_seed(1)
-    encoder = VNetEncoder(EMBED, HIDDEN, dropout=0.5)
+    encoder = net(EMBED, HIDDEN, dropout=0.5)
     arguments = torch.randn(2, 4, EMBED), torch.zeros(2, 4, dtype=torch.bool)
     assert not torch.equal(encoder(*arguments).summary, encoder(*arguments).summary)
     encoder.eval()
     assert torch.equal(encoder(*arguments).summary, encoder(*arguments).summary)
 
 
-def test_a_depth_of_a_vnet_below_one_is_refused_by_name():
-    with pytest.raises(ValueError, match="the depth of a V-Net must be at least 1, not 0"):
-        VNetEncoder(EMBED, HIDDEN, depth=0)
+@both_nets
+def test_a_depth_below_one_is_refused_by_name(net):
+    with pytest.raises(ValueError, match=f"the depth of a {net.__name__[0]}-Net must be at least 1, not 0"):
+        net(EMBED, HIDDEN, depth=0)
