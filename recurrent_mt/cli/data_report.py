@@ -21,6 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    """Writes the report."""
     write_text(options.out, render_report(options))
 
 

@@ -19,6 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    """Writes the pairs and says what was dropped."""
     given, made = ([f"{prefix}.{language}" for language in options.pair] for prefix in (options.prefix, options.out))
     check_output_files(given, made)
     dropped = limit_lengths(

@@ -38,6 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    """Writes the pairs and says how many there are."""
     languages = (options.source_lang, options.target_lang)
     counts = selection.select(make_settings(selection.Selection, options, languages=languages))
     print(

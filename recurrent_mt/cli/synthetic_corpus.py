@@ -26,6 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    """Makes the corpus, unless it is there."""
     sizes = {split: getattr(options, split) for split in writing.SPLITS}
     made = writing.write_corpus(
         options.out, options.pair, sizes, options.seed, min_words=options.min_words, max_words=options.max_words

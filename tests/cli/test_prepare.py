@@ -150,10 +150,10 @@ def test_after_a_preparation_with_other_options_the_first_call_again_does_nothin
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"size": "huge"}, "size must be small, medium, or full, not 'huge'"),
+        ({"size": "huge"}, "size should be 'small', 'medium' or 'full', not 'huge'"),
         ({"segmentation": "char:3"}, "segmentation must be word:N"),
         ({"select_words": "many"}, "select_words must be a number of words such as 348M, not 'many'"),
-        ({"shards": 0}, "shards must be a whole number above zero"),
+        ({"shards": 0}, "shards should be greater than or equal to 1, not '0'"),
         ({"corpus": "/nowhere"}, "/nowhere/train.fr: there is no such file"),
         ({"models": "lstm"}, "there is no option models"),
     ],

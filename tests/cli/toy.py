@@ -70,7 +70,7 @@ def generate(
     data: Path, path: object, *options: object, check: bool = True, fresh: bool = False
 ) -> subprocess.CompletedProcess:
     """Translates the test set."""
-    model = ("--path", path, "--cpu", "--beam", "3", *options)
+    model = ("--path", path, "--cpu", "--num-workers", "0", "--beam", "3", *options)
     return run("fairseq-generate", data, "--user-dir", PLUGIN, *model, check=check, fresh=fresh)
 
 

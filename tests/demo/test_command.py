@@ -104,8 +104,7 @@ def test_models_of_different_language_pairs_are_refused(module, monkeypatch):
 
     def load(name, path, data):
         languages = {"a": ("fr", "en"), "b": ("zh", "en"), "old": ("src", "tgt")}[path.stem]
-        nothing = str
-        return loading.Model(name, Loaded(*languages), None, nothing, nothing, nothing)
+        return loading.Model(name, Loaded(*languages), None)
 
     monkeypatch.setattr(loading, "load_checkpoint", load)
     monkeypatch.setattr(loading, "find_folder", lambda path: path)

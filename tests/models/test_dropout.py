@@ -1,5 +1,6 @@
 """Dropout of words and of recurrent matrices, and dropout in translation, as fairseq's --retain-dropout asks for it."""
 
+import copy
 import logging
 import os
 
@@ -21,7 +22,7 @@ from user_dir.models.config import EncoderDecoderConfig
 def prepared(architecture, *, retain, modules=None, **options):
     """A model as fairseq-generate prepares it."""
     model = build(architecture, dropout=0.5, **options)
-    config = FairseqConfig()
+    config = copy.deepcopy(FairseqConfig())  # its parts are those of all
     config.generation.retain_dropout, config.generation.retain_dropout_modules = retain, modules
     model.prepare_for_inference_(config)
     model.eval()
@@ -115,7 +116,7 @@ def test_retained_dropout_reaches_every_place_that_drops_units():
 def test_retained_dropout_of_words_is_drawn_for_each_hypothesis(options, order):
     """A step of a search embeds each distinct word once where nothing is drawn."""
     model = build("gru_encoder", dropout=0.0, decoder_order=order, **options)
-    config = FairseqConfig()
+    config = copy.deepcopy(FairseqConfig())  # its parts are those of all
     config.generation.retain_dropout, config.generation.retain_dropout_modules = True, ["Decoder"]
     model.prepare_for_inference_(config)
     model.eval()

@@ -1,5 +1,6 @@
 """What every registered model must provide to fairseq."""
 
+import copy
 import itertools
 import os
 from itertools import product
@@ -182,7 +183,7 @@ def test_neither_scores_nor_attention_depend_on_the_batch_its_order_or_the_side_
 def test_a_model_without_attention_returns_none_and_refuses_to_print_alignments(architecture):
     model = build(architecture, decoder_attention="none").eval()
     assert model(**sample([3, 2], [4, 1])["net_input"])[1] is None
-    config = FairseqConfig()
+    config = copy.deepcopy(FairseqConfig())  # its parts are those of all
     config.generation.print_alignment, config.common_eval.path = "hard", "model.pt"
     with pytest.raises(ValueError, match=r"--print-alignment needs attention.*--decoder-attention none"):
         model.prepare_for_inference_(config)

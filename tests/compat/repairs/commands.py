@@ -49,13 +49,13 @@ def train(data: object, save_dir: Path, *flags: object, model: list[str] | None 
 
 def generate(data: Path, path: object, *flags: object) -> str:
     """What fairseq-generate prints of the test set."""
-    line = [data, "--path", path, "--cpu", "--beam", 3, *flags]
+    line = [data, "--path", path, "--cpu", "--num-workers", 0, "--beam", 3, *flags]
     return printed(fairseq_cli.generate.main, parse(options.get_generation_parser(), line))
 
 
 def validate(data: Path, path: object, *flags: object) -> None:
     """fairseq-validate, as it is called by its command line."""
-    line = [data, "--path", path, "--cpu", *flags]
+    line = [data, "--path", path, "--cpu", "--num-workers", 0, *flags]
     parser = options.get_validation_parser()
     given = options.parse_args_and_arch(options.get_validation_parser(), [*map(str, line)], suppress_defaults=True)
     # It would take the log from pytest.
