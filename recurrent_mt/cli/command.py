@@ -12,13 +12,12 @@ from argparse import Action, ArgumentError, ArgumentParser, Namespace, RawDescri
 from collections.abc import Sequence
 from importlib.util import find_spec
 from io import TextIOWrapper
-from textwrap import dedent
 from typing import Any, NamedTuple
 
 from ..plugin_finder import import_from_plugin
 
 #: By purpose: each tool's name and summary in one line, an example in the next. A tool is the module of the same name,
-#: with underscores, in this folder or in the plug-in's, or else a class in `CLASSES`.
+#: with underscores, in this folder or in the plug-in's.
 INDEX = """\
 Experiments:
   experiment           run an experiment: train, translate, compare, report
@@ -102,12 +101,6 @@ Used by the workflow:
   limit-lengths        copy the sentence pairs of lengths that models take
       recurrent-mt limit-lengths text/train --pair fr-en --max 100 --out prepared/train
 """  # noqa: E501 (lines of the terminal)
-#: Tools that are still classes in another tool's module.
-CLASSES = {
-    "training": "train.Training",
-    "choose-rate": "train.ChooseRate",
-    "outcome": "train.Outcome",
-}
 #: Names of earlier versions -> the tool that does it now.
 RENAMED = dict.fromkeys(("score", "score-run", "ablation-table"), "compare")
 #: Failures that a message explains: files, their contents, libraries. Anything else is a bug and shows a traceback.
@@ -229,25 +222,22 @@ def write_utf8() -> None:
 
 
 def load_tool(name: str) -> Any:
-    """Imports what has the functions of a tool: a module in this folder or in the plug-in's, or a class in one.
+    """Imports what has the functions of a tool: a module in this folder or in the plug-in's.
 
     Raises:
         ModuleNotFoundError: if the tool needs something that is not installed, such as fairseq.
     """
-    place, _, class_name = CLASSES.get(name, name.replace("-", "_")).partition(".")
+    place = name.replace("-", "_")
     if find_spec(f"{__package__}.{place}") is None:
         return import_from_plugin(place)
-    module = importlib.import_module(f"{__package__}.{place}")
-    return getattr(module, class_name) if class_name else module
+    return importlib.import_module(f"{__package__}.{place}")
 
 
 def make_parser(tool: Tool, code: Any) -> ArgumentParser:
     """The parser of a tool's options; it is an option itself, so that `run` can reject some with ``parser.error``."""
-    # That of a class is indented, but for its first line.
-    summary, _, rest = (code.__doc__ or "").partition("\n")
     parser = ToolParser(
         prog=f"recurrent-mt {tool.name}",
-        description="\n".join([summary, dedent(rest)]),
+        description=code.__doc__,
         epilog=f"example:\n  {tool.example}",
         formatter_class=RawDescriptionHelpFormatter,
     )

@@ -34,6 +34,7 @@ from ..ordered_map import ordered_map, processors
 from ..plugin_finder import find_plugin
 from ..resumable_file import ResumableFile, working_files
 from ..runs.folder import find_systems
+from ..runs.processes import has_gpu
 from ..search_process import LOG_END, SearchError, SearchProcess
 from ..text_files import (
     check_output_files,
@@ -45,7 +46,6 @@ from ..text_files import (
 )
 from ..text_form import Lines, TextForm, read_text_form
 from ..translation.box import find_default, find_folder, read_default
-from .train import has_gpu
 
 #: Sentences of a buffer, unless the call says otherwise.
 BUFFER = 1000

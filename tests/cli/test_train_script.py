@@ -13,7 +13,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from recurrent_mt.cli.train import Machines, find_interface, has_gpu, split_rendezvous, start_processes
+from recurrent_mt.runs.processes import Machines, find_interface, has_gpu, split_rendezvous, start_processes
 from tests.cli import toy
 from tests.commands import call
 
@@ -121,7 +121,7 @@ def test_a_gpu_of_one_maker_is_found_without_the_driver_of_the_other(devices, fo
 @pytest.mark.parametrize(("library", "found"), [("libcuda.so.1", True), (None, False)])
 def test_in_wsl2_a_gpu_is_found_by_the_library_of_its_driver(library, found, tmp_path, monkeypatch):
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    monkeypatch.setattr("recurrent_mt.cli.train.find_library", {"cuda": library}.get)
+    monkeypatch.setattr("recurrent_mt.runs.processes.find_library", {"cuda": library}.get)
     assert not has_gpu(devices=tmp_path)
     (tmp_path / "dxg").touch()
     assert has_gpu(devices=tmp_path) == found
@@ -147,7 +147,7 @@ def test_a_gpu_that_is_hidden_or_left_alone_is_none(visible, flags, found, tmp_p
 
 @pytest.mark.parametrize(("gpu", "backend"), [(True, []), (False, ["--distributed-backend", "gloo"])])
 def test_processes_talk_by_gloo_where_there_is_no_gpu(gpu, backend, monkeypatch):
-    monkeypatch.setattr("recurrent_mt.cli.train.has_gpu", lambda flags: gpu and "--cpu" not in flags)
+    monkeypatch.setattr("recurrent_mt.runs.processes.has_gpu", lambda flags: gpu and "--cpu" not in flags)
     assert start_processes("fairseq-train", 1) == ["fairseq-train"]
     torchrun, *words = start_processes("fairseq-train", 2)
     assert Path(torchrun).name == "torchrun" and words[:3] == ["--standalone", "--nproc_per_node", "2"]
@@ -159,8 +159,8 @@ def test_processes_talk_by_gloo_where_there_is_no_gpu(gpu, backend, monkeypatch)
 
 @pytest.mark.parametrize("gpu", [True, False])
 def test_gloo_is_told_which_interface_leads_to_the_other_machines(gpu, monkeypatch):
-    monkeypatch.setattr("recurrent_mt.cli.train.has_gpu", lambda flags: gpu)
-    monkeypatch.setattr("recurrent_mt.cli.train.find_interface", lambda host, port: f"to-{host}-{port}")
+    monkeypatch.setattr("recurrent_mt.runs.processes.has_gpu", lambda flags: gpu)
+    monkeypatch.setattr("recurrent_mt.runs.processes.find_interface", lambda host, port: f"to-{host}-{port}")
     monkeypatch.delenv("GLOO_SOCKET_IFNAME", raising=False)
     machines = Machines(count=3, rank=2, rendezvous="10.0.0.1:29500")
     line = " ".join(start_processes("fairseq-train", 1, machines, timeout=60))

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from recurrent_mt.cli.train import share_threads
+from recurrent_mt.runs.processes import share_threads
 from recurrent_mt.versions import describe_versions
 from tests.commands import call, command_line
 from tests.waiting import wait_until, written

@@ -1,4 +1,4 @@
-// The output layer and its cross-entropy: see recurrent_mt/kernels/cross_entropy/__init__.py.
+// The output layer and its cross-entropy: see recurrent_mt/kernels/cross_entropy.py.
 #include <torch/library.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Dropout whose mask is computed where it is needed, forward and backward: see recurrent_mt/kernels/functional.py.
+// Dropout whose mask is computed where it is needed, forward and backward: see recurrent_mt/kernels/linear.py.
 #include <torch/library.h>
 
 #include <algorithm>

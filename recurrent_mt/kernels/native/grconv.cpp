@@ -1,4 +1,4 @@
-// One level of the gated recursive convolution: see Level in recurrent_mt/kernels/grconv/level.py.
+// One level of the gated recursive convolution: see Level in recurrent_mt/kernels/grconv_level.py.
 //
 // Node n of a level has row left[n] of the level below as its left child and row n + first as its right child, where
 // `first` is how many nodes the first position below has.

@@ -1,4 +1,4 @@
-// The gated recurrent unit over packed rows, forward and backward: see recurrent_mt/kernels/gru/__init__.py.
+// The gated recurrent unit over packed rows, forward and backward: see recurrent_mt/kernels/gru.py.
 #include <torch/library.h>
 
 #include <tuple>

@@ -1,4 +1,4 @@
-// Rows times a weight, outside of the recurrences: see recurrent_mt/kernels/functional.py.
+// Rows times a weight, outside of the recurrences: see recurrent_mt/kernels/linear.py.
 #include <torch/library.h>
 
 #include <optional>
