@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from recurrent_mt.cli.train import has_gpu
+from recurrent_mt.runs.processes import has_gpu
 from tests import commands
 
 

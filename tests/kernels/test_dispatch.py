@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from recurrent_mt.kernels import dispatch
-from tests.kernels.batches import within
+from tests.kernels.batches import needs_native, within
 from tests.kernels.test_grconv import arguments, run
 from tests.kernels.test_gru_parts import arguments as recurrence_of
 from tests.kernels.test_gru_parts import every_recurrence
@@ -42,7 +42,7 @@ def test_auto_runs_under_every_autocast(recurrence, products, states):
 
 
 @every_recurrence
-@pytest.mark.parametrize("name", ["packed", "native"])
+@pytest.mark.parametrize("name", ["packed", pytest.param("native", marks=needs_native)])
 def test_a_backward_pass_inside_autocast_is_that_outside_of_it(recurrence, name):
     function, tensors = recurrence_of(recurrence, [3, 2], product=False, dtype=torch.float32)
     tensors = [tensor.detach().requires_grad_() for tensor in tensors]
