@@ -29,7 +29,7 @@ OPTIONS_ANYWHERE = True
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE.yaml", help="file from configs/experiments/")
-    parser.add_argument("options", nargs="*", metavar="KEY=VALUE", help="override an option of the file")
+    parser.add_argument("options", nargs="*", default=[], metavar="KEY=VALUE", help="override an option of the file")
     parser.add_argument(
         "--jobs",
         type=positive,

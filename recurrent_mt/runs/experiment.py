@@ -66,7 +66,7 @@ def keep_whole(value: Any, check: Callable[[Any], Any]) -> Any:
 def check_distinct(values: list[Any]) -> list[Any]:
     """Refuses a list that has something twice."""
     if len(set(values)) < len(values):
-        raise ValueError("must have each once")
+        raise ValueError("must have each value once")
     return values
 
 
@@ -488,9 +488,11 @@ def describe_error(error: ValidationError) -> tuple[str, str]:
         return steps[0], describe_unknown(steps[0])
     # A name that is wrong is an option of its own: the path ends above it.
     path = ".".join(steps[:-2] if steps[-1] == "[key]" else steps)
-    return steps[0], f"{path} is required" if first[
-        "type"
-    ] == "missing" else f"{path} {reason}, not {str(first['input'])[:80]!r}"
+    if first["type"] == "missing":
+        return steps[0], f"{path} is required"
+    given = first["input"]
+    shown = ",".join(map(str, given)) if isinstance(given, list) else str(given)
+    return steps[0], f"{path} {reason}, not {shown[:80]!r}"
 
 
 def describe_unknown(key: str) -> str:

@@ -107,7 +107,7 @@ def test_a_rate_that_yaml_takes_for_a_number_stays_as_it_is_written(tmp_path):
             "command line: max_tokens should be a valid integer, unable to parse string as an integer, not 'many'",
         ),
         ("beam=0", "beam should be greater than or equal to 1, not '0'"),
-        ("seeds=1,1", "seeds must have each once"),
+        ("seeds=1,1", "seeds must have each value once, not '1,1'"),
         ("seeds=1,two", "seeds.1 should be a valid integer, unable to parse string as an integer, not 'two'"),
         ("dropout=1", "dropout should be less than 1, not '1'"),
         ("minutes=0", "minutes should be greater than or equal to 0.001, not '0'"),
