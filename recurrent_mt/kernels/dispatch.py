@@ -48,14 +48,18 @@ def using(implementation: str) -> Iterator[None]:
         _asked_for.reset(before)
 
 
-def selected(weight: Tensor) -> str:
+def selected(weight: Tensor, operation: str = "this model") -> str:
     """The implementation for operations with this weight.
 
     It is ``native`` on a CPU where that is built, ``fused`` on a GPU where Triton is, and otherwise ``packed``, unless
     another is asked for. The log says once which it is; where the native kernels are missing on a CPU, it warns.
+
+    Raises:
+        ValueError: if one is asked for that cannot run here, which the message calls the operation.
     """
     asked_for = _asked_for.get()
     if asked_for is not None:
+        check_runnable(asked_for, operation, weight)
         return asked_for
     chosen = "packed"
     if weight.device.type == "cuda":
@@ -109,12 +113,10 @@ class Operation:
         Raises:
             ValueError: if one is asked for that the operation does not have or that cannot run here.
         """
-        chosen = selected(weight)
+        chosen = selected(weight, self.name)
         if chosen not in self.implementations:
             known = ", ".join(sorted(self.implementations))
             raise ValueError(f"{self.name} has no implementation {chosen!r}; it has: {known}")
-        if _asked_for.get() is not None:
-            check_runnable(chosen, self.name, weight)
         own, products = weight.dtype, products_dtype(weight)
         if chosen == "reference":
             products = own

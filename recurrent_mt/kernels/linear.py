@@ -26,7 +26,7 @@ def linear(rows: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     In C++ for float32 on a CPU, with products in bfloat16 under its autocast; otherwise ``torch.nn.functional.linear``.
     """
     few = rows.numel() < FEWEST_ROWS * rows.size(-1)
-    if few or weight.dtype != torch.float32 or selected(weight) != "native":
+    if few or weight.dtype != torch.float32 or selected(weight, "linear") != "native":
         return F.linear(rows, weight, bias)
     products = products_dtype(weight)
     with torch.autocast("cpu", enabled=False):
@@ -37,7 +37,7 @@ def linear(rows: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 def dropout(values: Tensor, probability: float, *, training: bool) -> Tensor:
     """Sets numbers to zero with a probability and scales the rest, if in training."""
     draws = training and 0 < probability < 1
-    if draws and values.dtype == torch.float32 and selected(values) == "native":
+    if draws and values.dtype == torch.float32 and selected(values, "dropout") == "native":
         return _Dropout.apply(values, probability)
     return F.dropout(values, probability, training=training)
 

@@ -18,6 +18,7 @@ import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
@@ -77,13 +78,21 @@ def check_single(value: Any) -> Any:
     return value
 
 
+def refuse_truth(value: Any) -> Any:
+    """Refuses ``yes`` where a number belongs, which YAML reads as true, and pydantic as 1."""
+    if isinstance(value, bool):
+        raise ValueError("must be a number")
+    return value
+
+
 WHOLE = WrapValidator(keep_whole)
 DISTINCT = AfterValidator(check_distinct)
-Positive = Annotated[int, Field(ge=1)]
-Minutes = Annotated[float, Field(ge=0.001), WHOLE]
-Probability = Annotated[float, Field(ge=0, lt=1), WHOLE]
-Exponent = Annotated[float, Field(ge=0), WHOLE]
-Seed = Annotated[int, Field(ge=0)]
+NUMBER = BeforeValidator(refuse_truth)
+Positive = Annotated[int, Field(ge=1), NUMBER]
+Minutes = Annotated[float, Field(ge=0.001), WHOLE, NUMBER]
+Probability = Annotated[float, Field(ge=0, lt=1), WHOLE, NUMBER]
+Exponent = Annotated[float, Field(ge=0), WHOLE, NUMBER]
+Seed = Annotated[int, Field(ge=0), NUMBER]
 Rate = Annotated[str, written(r"([0-9]+\.?[0-9]*|\.[0-9]+)(e-?[0-9]+)?", "a number")]
 Words = Annotated[str, written("[1-9][0-9]*[kMG]?", "a number of words such as 348M"), WHOLE]
 
@@ -123,8 +132,8 @@ class Corpus(TypedDict):
     role: Literal["train", "valid", "test"]
     sizes: list[Size]
     id: Name
-    pairs: NotRequired[int]
-    megabytes: NotRequired[int]
+    pairs: NotRequired[Positive]
+    megabytes: NotRequired[Positive]
 
 
 class Options(BaseModel):

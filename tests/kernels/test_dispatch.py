@@ -1,4 +1,7 @@
 import ast
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -6,6 +9,7 @@ import pytest
 import torch
 
 from recurrent_mt.kernels import dispatch
+from recurrent_mt.kernels.linear import linear
 from tests.kernels.batches import needs_native, within
 from tests.kernels.test_grconv import arguments, run
 from tests.kernels.test_gru_parts import arguments as recurrence_of
@@ -66,3 +70,22 @@ def test_auto_on_a_gpu_is_fused_where_triton_compiles(triton, capability, expect
     assert dispatch.selected(weight) == expected
     assert within("packed", dispatch.selected)(weight) == "packed"
     dispatch._has_triton.cache_clear()
+
+
+@needs_native
+def test_a_process_that_asks_for_native_kernels_loads_them():
+    program = (
+        "import torch; from recurrent_mt.kernels.linear import dropout, linear; x = torch.ones(99, 3); "
+        "print(dropout(linear(x, torch.ones(2, 3)), 0.5, training=True).shape)"
+    )
+    environment = {**os.environ, dispatch.VARIABLE: "native"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    assert done.stdout == "torch.Size([99, 2])\n", done.stderr
+
+
+def test_native_kernels_that_cannot_run_are_refused_in_layers_too():
+    with (
+        dispatch.using("native"),
+        pytest.raises(ValueError, match="linear as 'native' runs on the CPU, but the tensors"),
+    ):
+        linear(torch.ones(99, 3, device="meta"), torch.ones(2, 3, device="meta"))

@@ -16,7 +16,10 @@ VALUES = {
     **{f"{side}_embed_path": {f"{side}_embed_path": "vectors"} for side in ("encoder", "decoder")},
     **{f"{side}_freeze_embed": {f"{side}_freeze_embed": True} for side in ("encoder", "decoder")},
     "initialization": {"initialization": "published"},
-    "encoder_spectral_radius": {"initialization": "published", "encoder_spectral_radius": 0.4},
+    **{
+        f"{side}_spectral_radius": {"initialization": "published", f"{side}_spectral_radius": 0.4}
+        for side in ("encoder", "decoder")
+    },
     "autocast": {"autocast": "bfloat16"},
 }
 #: bfloat16 has eight significant bits, and scores are as large as 5.

@@ -108,6 +108,7 @@ def test_a_frozen_embedding_with_a_bias_is_frozen_whole():
         ({"encoder_summary": "backward"}, "--encoder-summary backward needs --encoder-bidirectional"),
         ({"initialization": "published", "encoder_spectral_radius": 0.0}, "spectral radius must be positive, not 0.0"),
         ({"encoder_spectral_radius": 0.4}, "--encoder-spectral-radius 0.4 needs --initialization published"),
+        ({"decoder_spectral_radius": 2.0}, "--decoder-spectral-radius 2.0 needs --initialization published"),
         ({"decoder_hidden_size": 0}, "--decoder-hidden-size must be at least 1, not 0"),
         ({"encoder_layers": -1}, "--encoder-layers must be at least 1, not -1"),
     ],

@@ -95,7 +95,7 @@ def factor_matrices(model: Mapping[str, Tensor], rank: int) -> tuple[dict[str, T
 
 def low_rank_options(config: Any, rank: int) -> Any:
     """The checkpoint's configuration with that rank, and without what no low-rank layer has."""
-    radii = {"encoder_spectral_radius": 1.0}
+    radii = {"encoder_spectral_radius": 1.0, "decoder_spectral_radius": 1.0}
     options = {"gru_rank": rank, "initialization": "default", **radii, "recurrent_dropout": 0.0}
     model = config["model"]
     if isinstance(model, Namespace):

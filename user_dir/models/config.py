@@ -185,6 +185,11 @@ class EncoderDecoderConfig(RemovedOptions):
         "released code",
         decides="training",
     )
+    decoder_spectral_radius: float = option(
+        1.0,
+        "scale of the decoder's recurrent matrices in --initialization published, as in the authors' released code",
+        decides="training",
+    )
 
     share_decoder_input_output_embed: bool = option(
         False, "one matrix for target embedding and output, as in fairseq's lstm"

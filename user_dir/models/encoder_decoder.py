@@ -57,7 +57,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
         """
         check_removed(cfg)
         check_sizes(cfg)
-        check_spectral_radius(cfg)
+        check_spectral_radii(cfg)
         max_source_positions, max_target_positions = task.max_positions()
         source_embedding, target_embedding = build_embeddings(cfg, task.source_dictionary, task.target_dictionary)
         layer = cls.build_encoder_layer(cfg)
@@ -96,7 +96,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
         )
         if str(cfg.initialization) == "published":
             initialize_as_published_(encoder, spectral_radius=cfg.encoder_spectral_radius)
-            initialize_as_published_(decoder)
+            initialize_as_published_(decoder, spectral_radius=cfg.decoder_spectral_radius)
         # After all that draws numbers. Where all embeddings are shared, there is one file at the most.
         if cfg.encoder_embed_path:
             load_pretrained(source_embedding, task.source_dictionary, cfg.encoder_embed_path)
@@ -178,15 +178,18 @@ def check_sizes(cfg: EncoderDecoderConfig) -> None:
             raise ValueError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
 
 
-def check_spectral_radius(cfg: EncoderDecoderConfig) -> None:
-    """Rejects a scale of recurrent matrices that nothing reads.
+def check_spectral_radii(cfg: EncoderDecoderConfig) -> None:
+    """Rejects scales of recurrent matrices that nothing reads.
 
     Raises:
         ValueError: naming the option and its value.
     """
-    radius = cfg.encoder_spectral_radius
-    if radius != EncoderDecoderConfig.encoder_spectral_radius and str(cfg.initialization) != "published":
-        raise ValueError(f"--encoder-spectral-radius {radius} needs --initialization published")
+    if str(cfg.initialization) == "published":
+        return
+    for name in ("encoder_spectral_radius", "decoder_spectral_radius"):
+        value = getattr(cfg, name)
+        if value != getattr(EncoderDecoderConfig, name):
+            raise ValueError(f"--{name.replace('_', '-')} {value} needs --initialization published")
 
 
 def build_encoder_norm(cfg: EncoderDecoderConfig, size: int) -> nn.LayerNorm | None:

@@ -14,6 +14,7 @@ from fairseq.dataclass import FairseqDataclass
 
 logger = logging.getLogger(__name__)
 
+KERNELS = ("native", "packed", "fused")
 LAST_COMMIT = "8996ab1"
 """The last commit that has all of them."""
 
@@ -31,7 +32,6 @@ class RemovedOptions(FairseqDataclass):
     decoder_attention_heads: int = removed(1)
     decoder_cell_layer_norm: bool = removed(False)
     encoder_cell_layer_norm: bool = removed(False)
-    decoder_spectral_radius: float = removed(1.0, decides="training")
     grnn_annotations: str = removed("leaves")
     sepconv_groups: str = removed("1")
     sepconv_ordinary: bool = removed(False)
@@ -61,13 +61,11 @@ def check_removed(config: RemovedOptions) -> None:
         value, off = getattr(config, known.name, known.default), known.default
         if known.name == "grconv_dilated_biases":
             off = getattr(config, "grconv_dilated_weights", 1)
-        if known.name == "kernel_backend" and value != "auto":
+        if known.name == "kernel_backend" and value in KERNELS:
             logger.warning("--kernel-backend %s chooses nothing any more: set RECURRENT_MT_KERNELS=%s", value, value)
             continue
         if value not in (known.default, off):
             option = f"--{known.name.replace('_', '-')}" + ("" if value is True else f" {value}")
-            without = f"; a trained model is loaded with --model-overrides \"{{'{known.name}': {off!r}}}\""
             raise ValueError(
                 f"{option} is not in this version any more (docs/measurements/removed.md); {LAST_COMMIT} still has it"
-                + (without if known.metadata["decides"] != "function" else "")
             )
