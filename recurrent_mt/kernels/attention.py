@@ -168,7 +168,7 @@ ATTEND = Operation(
 
 
 class StepAttention:
-    """The attention of a step, forward and backward; other backends override it."""
+    """The attention of a step, forward and backward; other implementations override it."""
 
     def attend(self, state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
         return step_attention(state, memory, weights)
