@@ -20,6 +20,7 @@ from tests.models.building import build
         ("sepconv_encoder", {"sepconv_groups": "2,3"}, "--sepconv-groups 2,3 is not"),
         ("unet_encoder", {"unet_no_layer_norm": True}, "--unet-no-layer-norm is not"),
         ("vnet_encoder", {"vnet_growth": 2}, "--vnet-growth 2 is not"),
+        ("gru_encoder", {"kernel_backend": "nonsense"}, "--kernel-backend nonsense is not"),
         ("grnn_encoder", {"grnn_annotations": "ancestors"}, "--grnn-annotations ancestors is not"),
     ],
 )
