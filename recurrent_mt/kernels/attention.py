@@ -43,6 +43,22 @@ class Memory(NamedTuple):
         return Memory(*(field.repeat_interleave(count // sources, dim=0) for field in self))
 
 
+class AttentionWeights(NamedTuple):
+    """The weights of an attention.
+
+    Attributes:
+        query: (A, H) W_a for additive attention; None if the state itself is the query (then A = H).
+        score: (A,) v_a for additive attention; None for the dot product of query and key.
+    """
+
+    query: Tensor | None
+    score: Tensor | None
+
+    def to(self, products: torch.dtype) -> AttentionWeights:
+        """The same with the one matrix that is multiplied by in that dtype."""
+        return self._replace(query=None if self.query is None else self.query.to(products))
+
+
 class AttentiveGRUWeights(NamedTuple):
     """The weights of an attentive GRU; the rows of ``context`` are ordered [reset, update, candidate].
 
@@ -50,8 +66,8 @@ class AttentiveGRUWeights(NamedTuple):
         gate: (2H, H) U_r above U_z, whole or a product of two matrices.
         candidate: (H, H) U, the same way.
         context: (3H, D) C_r above C_z above C, the same way.
-        query: (A, H) W_a for additive attention; None if the state itself is the query (then A = H).
-        score: (A,) v_a for additive attention; None for the dot product of query and key.
+        query: as in :class:`AttentionWeights`.
+        score: the same.
     """
 
     gate: Tensor | Matrix
@@ -62,10 +78,6 @@ class AttentiveGRUWeights(NamedTuple):
 
     def to(self, dtype: torch.dtype) -> AttentiveGRUWeights:
         return self._each(lambda matrix: matrix.to(dtype))
-
-    def with_query(self, dtype: torch.dtype) -> AttentiveGRUWeights:
-        """The same for :func:`attend`, which multiplies by no other of these matrices."""
-        return self._replace(query=None if self.query is None else self.query.to(dtype))
 
     def for_steps(self, steps: int) -> AttentiveGRUWeights:
         """The same, stored in the way that is fastest for that many steps; see :meth:`Matrix.for_steps`."""
@@ -81,13 +93,13 @@ class AttentiveGRUWeights(NamedTuple):
         return as_matrix(self.gate), as_matrix(self.candidate), as_matrix(self.context)
 
 
-def attend(state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
+def attend(state: Tensor, memory: Memory, weights: AttentionWeights) -> tuple[Tensor, Tensor]:
     """What a step reads: the context (n, D) and the attention (n, S) for the states (n, H) that enter it.
 
     Args:
         state: (n, H).
         memory: at least as many sources as targets, in packed order.
-        weights: only those of the attention are used; with ``score`` None, it is the dot product.
+        weights: with ``score`` None, it is the dot product.
 
     Raises:
         ValueError: if an implementation is asked for that cannot run here.
@@ -98,7 +110,7 @@ def attend(state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple
 
 
 def reference_attend(
-    state: Tensor, memory: Memory, weights: AttentiveGRUWeights, products: torch.dtype
+    state: Tensor, memory: Memory, weights: AttentionWeights | AttentiveGRUWeights, products: torch.dtype
 ) -> tuple[Tensor, Tensor]:
     """The context c_i (n, D) and the weights α_i (n, S) for the state s_{i−1} (n, H)."""
     h, annotations, padding_mask = memory.rows(state.size(0))
@@ -112,13 +124,15 @@ def reference_attend(
 
 
 def packed_attend(
-    state: Tensor, memory: Memory, weights: AttentiveGRUWeights, products: torch.dtype
+    state: Tensor, memory: Memory, weights: AttentionWeights, products: torch.dtype
 ) -> tuple[Tensor, Tensor]:
     """Computes :func:`attend` in PyTorch."""
-    return step_attention(state, memory, weights.with_query(products))
+    return step_attention(state, memory, weights.to(products))
 
 
-def step_attention(state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
+def step_attention(
+    state: Tensor, memory: Memory, weights: AttentionWeights | AttentiveGRUWeights
+) -> tuple[Tensor, Tensor]:
     """The context (n, D) and the attention (n, S) for the states (n, H), with products in the query weight's dtype."""
     keys, values, padding_mask = (tensor[: state.size(0)] for tensor in memory)
     # The hypotheses of a source are adjacent, and read it without a copy: (b, beam, …).
@@ -146,7 +160,7 @@ def project_query(state: Tensor, weight: Tensor) -> Tensor:
 
 
 def native_attend(
-    state: Tensor, memory: Memory, weights: AttentiveGRUWeights, products: torch.dtype
+    state: Tensor, memory: Memory, weights: AttentionWeights, products: torch.dtype
 ) -> tuple[Tensor, Tensor]:
     """Computes :func:`attend` in C++, ``native/attention.cpp``.
 
@@ -170,7 +184,9 @@ ATTEND = Operation(
 class StepAttention:
     """The attention of a step, forward and backward; other implementations override it."""
 
-    def attend(self, state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
+    def attend(
+        self, state: Tensor, memory: Memory, weights: AttentionWeights | AttentiveGRUWeights
+    ) -> tuple[Tensor, Tensor]:
         return step_attention(state, memory, weights)
 
     def backward(self, memory: Memory, weights: AttentiveGRUWeights, attention: Tensor) -> AttentionBackward:

@@ -9,27 +9,33 @@ from torch import Tensor
 
 
 class DecoderWeights(NamedTuple):
-    """A decoder of one GRU layer, as the search multiplies by it.
+    """A decoder of one layer, as the search multiplies by it. Where 3H numbers enter a GRU, 2H enter a minimal one.
 
     Attributes:
         factors: the matrices, each as ``torch.ops.recurrent_mt.right_factor`` stores it: (E, 3H + 2O) of the word, for
-            the GRU and for the readout; (H, 2H) of the gates; (H, H) of the candidate; (H, 2O) of the readout; (O, V)
-            of the output, or (O, R) and (R, V); and, for additive attention, (H, A) of the query.
+            the recurrence and for the readout; (H, 2O) of the readout; (O, V) of the output, or (O, R) and (R, V); for
+            additive attention, (H, A) of the query; and, of a GRU, (H, 2H) of the gates and (H, H) of the candidate.
         columns: how many columns each has.
         embedding: (V, E).
         output_bias: (V,), or None.
+        word_bias: (3H + 2O,) what is added to the products of a word, or None.
         score: (A,) of additive attention, or None.
-        word_first: the decoder's order; see :class:`recurrent_mt.layers.decoder.GRUDecoder`.
-        norm_epsilon: of a layer norm of the states that the readout sees, or None. Its gain and shift are in the
-            readout's matrix and in the products of the source.
+        is_min_gru: whether the layer is that of :class:`recurrent_mt.layers.min_gru_decoder.MinGRUDecoder`.
+        word_first: a GRU decoder's order; see :class:`recurrent_mt.layers.decoder.GRUDecoder`.
+        norms: (H,) gain and shift of the layer norms below and above the attention of minimal GRUs, or nothing.
+        norm_epsilon: of layer norms of states, or None. The gain and shift of a GRU's are in the readout's matrix and
+            in the products of the source.
     """
 
     factors: list[Tensor]
     columns: list[int]
     embedding: Tensor
     output_bias: Tensor | None
+    word_bias: Tensor | None
     score: Tensor | None
+    is_min_gru: bool
     word_first: bool
+    norms: list[Tensor]
     norm_epsilon: float | None
 
 
@@ -37,7 +43,7 @@ class SearchSource(NamedTuple):
     """What the search reads.
 
     Attributes:
-        initial: (B, H) the first states.
+        initial: (B, H) the first states of a GRU, or (B, 2H) of two minimal ones.
         keys: (B, S, A) with attention.
         products: (B, S, 3H + 2O) the products of the annotations with what a context is multiplied by; without
             attention, (B, 1, 3H + 2O) those of the summary. They include the biases, which attention, whose weights sum
@@ -108,7 +114,10 @@ def beam_search(weights: DecoderWeights, source: SearchSource, options: SearchOp
         weights.columns,
         weights.embedding,
         weights.output_bias,
+        weights.word_bias,
+        weights.is_min_gru,
         weights.word_first,
+        weights.norms,
         weights.norm_epsilon,
         source.initial,
         source.keys,

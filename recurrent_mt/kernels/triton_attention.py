@@ -13,7 +13,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .attention import AttentionBackward, AttentiveGRUWeights, Memory, StepAttention, project_query
+from .attention import AttentionBackward, AttentionWeights, AttentiveGRUWeights, Memory, StepAttention, project_query
 from .attentive_gru import Parts, packed_attentive_gru, recorded_attentive_gru
 from .graphs import is_worthwhile
 from .matrix import product
@@ -171,7 +171,9 @@ def _by_columns(width: int, positions: int, like: Tensor) -> tuple[int, dict[str
 class FusedAttention(StepAttention):
     """Additive attention as two kernels; dot-product attention consists of matrix products and is unchanged."""
 
-    def attend(self, state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
+    def attend(
+        self, state: Tensor, memory: Memory, weights: AttentionWeights | AttentiveGRUWeights
+    ) -> tuple[Tensor, Tensor]:
         if weights.query is None or weights.score is None:
             return super().attend(state, memory, weights)
         memory = Memory(*(tensor[: state.size(0)].contiguous() for tensor in memory))
@@ -237,10 +239,10 @@ class FusedAttentionBackward(AttentionBackward):
 
 
 def fused_attend(
-    state: Tensor, memory: Memory, weights: AttentiveGRUWeights, products: torch.dtype
+    state: Tensor, memory: Memory, weights: AttentionWeights, products: torch.dtype
 ) -> tuple[Tensor, Tensor]:
     """Computes :func:`recurrent_mt.kernels.attention.attend` with Triton kernels."""
-    return FUSED_ATTENTION.attend(state, memory, weights.with_query(products))
+    return FUSED_ATTENTION.attend(state, memory, weights.to(products))
 
 
 def fused_attentive_gru(

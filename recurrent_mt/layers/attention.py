@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from ..kernels.attention import AttentionWeights
 from ..kernels.packing import Packing
 from .dropout import Dropout
 from .encoder_output import EncoderOutput
@@ -61,6 +62,10 @@ class Attention(nn.Module):
         """The keys (B, S', A) of annotations (B, S', D): computed and scaled once per sentence, not once per step."""
         keys = annotations if self.key is None else self.key(annotations)
         return keys if self.scale == 1 else keys * self.scale
+
+    def weights(self) -> AttentionWeights:
+        """What :func:`recurrent_mt.kernels.attention.attend` takes besides the keys."""
+        return AttentionWeights(self.query_weight, self.score)
 
 
 class Buffer:

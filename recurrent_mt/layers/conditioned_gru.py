@@ -171,7 +171,7 @@ class AttentiveGRU(nn.Module):
             A function from a position's inputs (n, 3H) and the state that enters (n, H) to the next state (n, H), the
             context (n, D), and the attention (n, S'), which carries no gradient.
         """
-        advance, weights = self.gru.time_step(steps), self.weights()
+        advance, weights = self.gru.time_step(steps), self.attention.weights()
         products = products_dtype(self.gru.bias)
         context_weight = as_matrix(kernel_weight(self.context_weight)).to(products).for_steps(steps)
 
@@ -201,4 +201,4 @@ class AttentiveGRU(nn.Module):
             keys: as returned by :meth:`keys`.
             values: as many as :meth:`readable` returns, of any width P.
         """
-        return attend(state, Memory(keys, values, source.padding_mask), self.weights())
+        return attend(state, Memory(keys, values, source.padding_mask), self.attention.weights())

@@ -197,6 +197,10 @@ class GRUDecoder(nn.Module):
         nn.init.xavier_uniform_(self.initial.weight)
         nn.init.zeros_(self.initial.bias)
 
+    @property
+    def has_attention(self) -> bool:
+        return self.first.has_attention
+
     def start(self, source: EncoderOutput) -> DecoderState:
         """Returns the state before the first step."""
         hidden = torch.tanh(self.initial(source.summary)).unflatten(1, (len(self.upper) + 1, -1))

@@ -9,6 +9,8 @@ from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
 from recurrent_mt.layers.decoder import GRUDecoder, MaxoutReadout
 from recurrent_mt.layers.encoder_output import EncoderOutput
 from recurrent_mt.layers.gru_cell import PLAIN, GRUVariant
+from recurrent_mt.layers.min_gru import MinGRU
+from recurrent_mt.layers.min_gru_decoder import MinGRUDecoder
 from tests.combinations import pairwise
 from tests.kernels.batches import every_backend, needs_native, random, within
 from tests.tolerances import INVARIANCE
@@ -19,9 +21,14 @@ TARGET_LENGTHS = [3, 6, 1]
 every_score = pytest.mark.parametrize("attention", [None, *ATTENTIONS])
 READERS = [None, "additive", "dot", "general", "scaled_general"]
 
-ORDERS = {"attention_first": {"word_first": False}, "word_first": {"word_first": True}}
+ORDERS = {
+    "attention_first": {"word_first": False},
+    "word_first": {"word_first": True},
+    "min_gru": {"min_gru": True},
+}
 VARIANTS = {
     "plain": {"variant": PLAIN},
+    "low_rank_and_layer_norm": {"variant": GRUVariant(rank=2, layer_norm=True)},
     "all_parts": {"variant": GRUVariant(rank=2, input_skip=True, time_skip=3, layer_norm=True)},
     "deep_transition": {"variant": GRUVariant(transition_depth=3)},
     "all_parts_without_kernels": {
@@ -37,6 +44,8 @@ def decoders(*factors):
     chosen, quick = [], pairwise(READERS, *factors)
     for attention, *names in product(READERS, *factors):
         options = {k: v for factor, name in zip(factors, names) for k, v in factor[name].items()}
+        if options.get("min_gru") and names[-2] not in ("plain", "low_rank_and_layer_norm"):
+            continue
         name = "-".join([str(attention), *filter(None, names)])
         slow = [] if (attention, *names) in quick else [pytest.mark.slow]
         chosen.append(pytest.param(attention, options, id=name, marks=slow))
@@ -50,28 +59,40 @@ every_decoder = decoders(DEPTHS, ORDERS, VARIANTS, HEADS)
 every_deep_decoder = decoders(ORDERS, VARIANTS, HEADS)
 
 
-def build(attention, num_layers=1, *, word_first=False, variant=PLAIN, heads=0, backend="packed"):
+def build(attention, num_layers=1, *, word_first=False, min_gru=False, variant=PLAIN, heads=0, backend="packed"):
     torch.manual_seed(3)
-    if attention:
-        options = {"attention": attention, "variant": variant}
-        first = AttentiveGRU(EMBED, HIDDEN, context_size=HIDDEN, **options)
-    else:
-        first = FixedContextGRU(EMBED, HIDDEN, context_size=SUMMARY, variant=variant)
-    readout = MaxoutReadout(state_size=HIDDEN, embed_size=EMBED, context_size=first.context_size, output_size=OUTPUT)
-    decoder = GRUDecoder(
-        first,
-        readout,
-        summary_size=SUMMARY,
-        num_layers=num_layers,
-        word_first=word_first,
-        self_attention=DecoderSelfAttention(HIDDEN, num_heads=heads) if heads else None,
-    )
+    options = {
+        "summary_size": SUMMARY,
+        "num_layers": num_layers,
+        "self_attention": DecoderSelfAttention(HIDDEN, num_heads=heads) if heads else None,
+    }
+    decoder = min_grus(attention, variant, options) if min_gru else grus(attention, variant, word_first, options)
     for parameter in decoder.parameters():
         torch.nn.init.normal_(parameter, std=0.4)
     decoder.forward = within(backend, decoder.forward)
     # Without gradients, as in a search: with them, what attends natively is ``packed``.
     decoder.step = torch.set_grad_enabled(backend != "native")(within(backend, decoder.step))
     return decoder
+
+
+def readout(context_size):
+    return MaxoutReadout(state_size=HIDDEN, embed_size=EMBED, context_size=context_size, output_size=OUTPUT)
+
+
+def min_grus(attention, variant, options):
+    size = HIDDEN if attention else SUMMARY
+    layers = [MinGRU(inputs, HIDDEN, variant=variant) for inputs in (EMBED, size)]
+    scores = Attention(attention, state_size=HIDDEN, annotation_size=HIDDEN) if attention else None
+    return MinGRUDecoder(layers[0], scores, layers[1], readout(size), **options)
+
+
+def grus(attention, variant, word_first, decoder_options):
+    if attention:
+        options = {"attention": attention, "variant": variant}
+        first = AttentiveGRU(EMBED, HIDDEN, context_size=HIDDEN, **options)
+    else:
+        first = FixedContextGRU(EMBED, HIDDEN, context_size=SUMMARY, variant=variant)
+    return GRUDecoder(first, readout(first.context_size), word_first=word_first, **decoder_options)
 
 
 def source(batch=3, width=5):

@@ -61,17 +61,24 @@ def assert_search_agrees_with_teacher_forcing(built, *, attention, tolerance=INV
             torch.testing.assert_close(weights, hypothesis["attention"], **tolerance)
 
 
+DECODERS = {
+    "attention_first": {"decoder_order": "attention_first"},
+    "word_first": {"decoder_order": "word_first"},
+    "min_gru": {"decoder_cell": "min_gru", "decoder_layer_norm": True},
+}
+
+
 def searches():
-    """By default one encoder with every attention, alone and in an ensemble, in either order, and the others once."""
-    for attention, count, order in half(ATTENTION_NAMES, [1, 2], ["attention_first", "word_first"]):
+    """By default one encoder with every attention, alone and in an ensemble, each decoder, and the others once."""
+    for attention, count, decoder in half(ATTENTION_NAMES, [1, 2], list(DECODERS)):
         for architecture in ARCHITECTURES:
             default = architecture == "gru_encoder" or (attention, count) == ("additive", 2)
-            yield pytest.param(architecture, attention, count, order, marks=() if default else pytest.mark.slow)
+            yield pytest.param(architecture, attention, count, decoder, marks=() if default else pytest.mark.slow)
 
 
-@pytest.mark.parametrize(("architecture", "attention", "count", "order"), searches())
-def test_scores_of_the_search_are_those_of_teacher_forcing(architecture, attention, count, order):
-    built = models(architecture, attention, count=count, decoder_layers=2, decoder_order=order)
+@pytest.mark.parametrize(("architecture", "attention", "count", "decoder"), searches())
+def test_scores_of_the_search_are_those_of_teacher_forcing(architecture, attention, count, decoder):
+    built = models(architecture, attention, count=count, decoder_layers=2, **DECODERS[decoder])
     assert_search_agrees_with_teacher_forcing(built, attention=attention != "none")
 
 

@@ -174,7 +174,7 @@ def phrase_attention(
     """
     layer = checkpoint.model.encoder.layer
     height = getattr(layer, "annotation_height", 0)
-    if not (height and checkpoint.model.decoder.layer.first.has_attention):
+    if not (height and checkpoint.model.decoder.layer.has_attention):
         raise ValueError(f"{checkpoint.path} has no attention over phrases: train with --grconv-annotations pyramid")
     for number, sentence in enumerate(sentences):
         if (leaves := len(tokens_of(sentence))) > height + 1:

@@ -4,12 +4,14 @@ from .grconv_encoder import GRConvEncoderModel
 from .grnn_encoder import GRNNEncoderModel
 from .gru_encoder import GRUEncoderModel
 from .hourglass_encoder import UNetEncoderModel, VNetEncoderModel
+from .min_gru_encoder import MinGRUEncoderModel
 from .sepconv_encoder import SepConvEncoderModel
 
 __all__ = [
     "GRConvEncoderModel",
     "GRNNEncoderModel",
     "GRUEncoderModel",
+    "MinGRUEncoderModel",
     "SepConvEncoderModel",
     "UNetEncoderModel",
     "VNetEncoderModel",

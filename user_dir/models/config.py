@@ -16,6 +16,7 @@ from recurrent_mt.layers.attention import ATTENTIONS
 from .autocast import DTYPES
 from .removed import RemovedOptions
 
+DECODER_CELL_CHOICES = ChoiceEnum(["gru", "min_gru"])
 DECODER_ATTENTION_CHOICES = ChoiceEnum(["none", *ATTENTIONS])
 # Older checkpoints and commands call the same two orders score_first and update_first.
 FORMER_ORDERS = {"score_first": "word_first", "update_first": "attention_first"}
@@ -101,7 +102,17 @@ class EncoderDecoderConfig(RemovedOptions):
         decides="training",
     )
     decoder_hidden_size: int = option(512, "units of the decoder (Bahdanau et al. 2015, A.2.3: 1000)")
-    decoder_layers: int = option(1, "number of decoder layers, as in fairseq's lstm (Bahdanau et al. 2015: 1)")
+    decoder_cell: DECODER_CELL_CHOICES = option(
+        "gru",
+        "the decoder's recurrence. 'gru': a GRU that reads the source (Cho et al. 2014, Bahdanau et al. 2015); "
+        "'min_gru': two minimal GRUs, whose gates read no state (Feng et al. 2024), one that reads the words before "
+        "attention asks, one that reads what attention finds; faster to train and to search",
+    )
+    decoder_layers: int = option(
+        1,
+        "number of decoder layers, as in fairseq's lstm (Bahdanau et al. 2015: 1); the two recurrences of min_gru are "
+        "the first",
+    )
     decoder_out_embed_dim: int = option(
         512, "maxout units of the readout, from which the vocabulary is scored (Bahdanau et al. 2015, A.2.3: 500)"
     )

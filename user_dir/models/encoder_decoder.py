@@ -15,12 +15,15 @@ from fairseq.tasks import FairseqTask
 from omegaconf import OmegaConf
 from torch import nn
 
-from recurrent_mt.layers.attention import DecoderSelfAttention, EncoderSelfAttention
+from recurrent_mt.layers.attention import Attention, DecoderSelfAttention, EncoderSelfAttention
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
 from recurrent_mt.layers.decoder import GRUDecoder, MaxoutReadout
 from recurrent_mt.layers.dropout import Dropout, EmbeddingDropout, owner_names
-from recurrent_mt.layers.gru_cell import GRUVariant
+from recurrent_mt.layers.gru import InputSkip
+from recurrent_mt.layers.gru_cell import GRUCell, GRUVariant
 from recurrent_mt.layers.linear import Linear
+from recurrent_mt.layers.min_gru import MinGRU
+from recurrent_mt.layers.min_gru_decoder import MinGRUDecoder
 from recurrent_mt.layers.published_initialization import has_recurrent_weights, initialize_as_published_
 
 from .autocast import Autocast
@@ -102,7 +105,9 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
             load_pretrained(source_embedding, task.source_dictionary, cfg.encoder_embed_path)
         if cfg.decoder_embed_path and not cfg.share_all_embeddings:
             load_pretrained(target_embedding, task.target_dictionary, cfg.decoder_embed_path)
-        return cls(encoder, decoder)
+        model = cls(encoder, decoder)
+        check_gru_options(cfg, model)
+        return model
 
     def prepare_for_inference_(self, cfg: FairseqConfig) -> None:
         """Called by fairseq before it translates, for each model of an ensemble.
@@ -137,7 +142,7 @@ def check_alignments(models: Sequence[nn.Module]) -> None:
     Raises:
         ValueError: naming the option that takes them away.
     """
-    if all(isinstance(model, EncoderDecoderModel) and not model.decoder.layer.first.has_attention for model in models):
+    if all(isinstance(model, EncoderDecoderModel) and not model.decoder.layer.has_attention for model in models):
         subject = "this model was" if len(models) == 1 else "all of these models were"
         raise ValueError(f"--print-alignment needs attention, but {subject} trained with --decoder-attention none")
 
@@ -208,31 +213,82 @@ def build_encoder_norm(cfg: EncoderDecoderConfig, size: int) -> nn.LayerNorm | N
     return nn.LayerNorm(size)
 
 
-def build_decoder_layer(cfg: EncoderDecoderConfig, *, annotation_size: int, summary_size: int) -> GRUDecoder:
+def build_decoder_layer(
+    cfg: EncoderDecoderConfig, *, annotation_size: int, summary_size: int
+) -> GRUDecoder | MinGRUDecoder:
     """The decoder's recurrence and readout for an encoder with these sizes."""
-    attention = str(cfg.decoder_attention)
+    attention = None if str(cfg.decoder_attention) == "none" else str(cfg.decoder_attention)
     embed_size, size = cfg.decoder_embed_dim, cfg.decoder_hidden_size
-    variant = gru_variant(cfg, "decoder")
-    first: FixedContextGRU | AttentiveGRU
-    if attention == "none":
-        first = FixedContextGRU(embed_size, size, context_size=summary_size, variant=variant)
-    else:
-        first = AttentiveGRU(embed_size, size, context_size=annotation_size, attention=attention, variant=variant)
-    readout = MaxoutReadout(
+    context_size = summary_size if attention is None else annotation_size
+    readout = functools.partial(
+        MaxoutReadout,
         state_size=size,
         embed_size=embed_size,
-        context_size=first.context_size,
+        context_size=context_size,
         output_size=cfg.decoder_out_embed_dim,
     )
+    common: dict[str, Any] = {
+        "summary_size": summary_size,
+        "num_layers": cfg.decoder_layers,
+        "dropout": dropout(cfg, "decoder_dropout_out"),
+    }
+    if str(cfg.decoder_cell) == "min_gru":
+        layer = functools.partial(MinGRU, hidden_size=size, variant=min_gru_variant(cfg, "decoder"))
+        return MinGRUDecoder(
+            layer(embed_size),
+            None if attention is None else Attention(attention, state_size=size, annotation_size=context_size),
+            layer(context_size),
+            readout(),
+            self_attention=decoder_self_attention(cfg, dropout=common["dropout"]),
+            **common,
+        )
+    variant = gru_variant(cfg, "decoder")
+    first: FixedContextGRU | AttentiveGRU
+    if attention is None:
+        first = FixedContextGRU(embed_size, size, context_size=context_size, variant=variant)
+    else:
+        first = AttentiveGRU(embed_size, size, context_size=context_size, attention=attention, variant=variant)
     return GRUDecoder(
         first,
-        readout,
-        summary_size=summary_size,
-        num_layers=cfg.decoder_layers,
-        dropout=dropout(cfg, "decoder_dropout_out"),
+        readout(),
         word_first=str(cfg.decoder_order) in WORD_FIRST,
-        self_attention=decoder_self_attention(cfg, dropout=dropout(cfg, "decoder_dropout_out")),
+        self_attention=decoder_self_attention(cfg, dropout=common["dropout"]),
+        **common,
     )
+
+
+def min_gru_variant(cfg: EncoderDecoderConfig, side: str) -> GRUVariant:
+    """What minimal GRU layers have besides the equations.
+
+    Raises:
+        ValueError: if an option of the decoder does not go with them.
+    """
+    refused = {
+        "--decoder-transition-depth": cfg.decoder_transition_depth > 1,
+        "--decoder-order attention_first": str(cfg.decoder_order) not in WORD_FIRST,
+    }
+    for option in (option for option, value in refused.items() if side == "decoder" and value):
+        raise ValueError(f"--decoder-cell min_gru does not go with {option}: leave out one of the two")
+    check_rank(cfg)
+    layer_norm, input_skip = getattr(cfg, f"{side}_layer_norm"), side == "encoder" and cfg.skip_io
+    return GRUVariant(rank=cfg.gru_rank, layer_norm=layer_norm, input_skip=input_skip)
+
+
+def check_gru_options(cfg: EncoderDecoderConfig, model: nn.Module) -> None:
+    """Rejects options of GRUs in a model where nothing reads them, since its decoder's are minimal ones.
+
+    Raises:
+        ValueError: naming the option.
+    """
+    readers: dict[str, type[nn.Module]] = {
+        "recurrent_dropout": GRUCell,
+        "skip_time": GRUCell,
+        "no_gate_bias": GRUCell,
+        "skip_io": InputSkip,
+    }
+    for name, reader in readers.items():
+        if getattr(cfg, name) and not any(isinstance(part, reader) for part in model.modules()):
+            raise ValueError(f"--{name.replace('_', '-')} is never read: this model has no GRU that it is for")
 
 
 def build_output(cfg: EncoderDecoderConfig, target_embedding: nn.Embedding) -> nn.Module:
@@ -275,8 +331,7 @@ def gru_variant(cfg: EncoderDecoderConfig, side: str) -> GRUVariant:
         ValueError: if a value makes no sense, or if the published initialization does not cover such a layer.
     """
     transition_depth, layer_norm = getattr(cfg, f"{side}_transition_depth"), getattr(cfg, f"{side}_layer_norm")
-    if cfg.gru_rank < 0:
-        raise ValueError(f"--gru-rank must be 0 (whole matrices) or more, not {cfg.gru_rank}")
+    check_rank(cfg)
     if cfg.skip_time < 0 or cfg.skip_time == 1:
         raise ValueError(f"--skip-time must be 0 (off), or 2 steps or more, not {cfg.skip_time}")
     if transition_depth < 1:
@@ -309,6 +364,12 @@ def gru_variant(cfg: EncoderDecoderConfig, side: str) -> GRUVariant:
         recurrent_dropout=cfg.recurrent_dropout,
         transition_depth=transition_depth,
     )
+
+
+def check_rank(cfg: EncoderDecoderConfig) -> None:
+    """Rejects a negative ``--gru-rank``."""
+    if cfg.gru_rank < 0:
+        raise ValueError(f"--gru-rank must be 0 (whole matrices) or more, not {cfg.gru_rank}")
 
 
 @functools.cache

@@ -2,7 +2,8 @@
 
 A source of B sentences goes through :meth:`Encoder.forward`, the words of its translation through
 :meth:`Decoder.forward`, all at once in training and word for word in a search. What turns inside is in
-:mod:`recurrent_mt.layers`: an encoder, and :class:`recurrent_mt.layers.decoder.GRUDecoder`.
+:mod:`recurrent_mt.layers`: an encoder, and :class:`recurrent_mt.layers.decoder.GRUDecoder` or
+:class:`recurrent_mt.layers.min_gru_decoder.MinGRUDecoder`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from recurrent_mt.layers.decoder import DecoderState, GRUDecoder
 from recurrent_mt.layers.dropout import Dropout, EmbeddingDropout
 from recurrent_mt.layers.encoder_output import EncoderOutput, for_each_hypothesis
 from recurrent_mt.layers.grconv import DilatedGRConvEncoder
+from recurrent_mt.layers.min_gru_decoder import MinGRUDecoder
 
 from .autocast import Autocast
 
@@ -118,7 +120,7 @@ class Decoder(FairseqIncrementalDecoder):
         dictionary: Dictionary,
         embedding: nn.Embedding,
         *,
-        layer: GRUDecoder,
+        layer: GRUDecoder | MinGRUDecoder,
         output: nn.Module,
         dropout_in: EmbeddingDropout,
         dropout_out: float,

@@ -7,7 +7,7 @@ reads of a model.
 import functools
 import logging
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import torch
 from fairseq.search import BeamSearch
@@ -20,10 +20,12 @@ from torch.nn import functional as F
 from recurrent_mt.kernels import native
 from recurrent_mt.kernels.beam_search import DecoderWeights, Hypothesis, SearchOptions, SearchSource, beam_search
 from recurrent_mt.kernels.dispatch import NATIVE_DTYPES, selected
+from recurrent_mt.layers.attention import Attention
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU
 from recurrent_mt.layers.decoder import GRUDecoder
 from recurrent_mt.layers.dropout import Dropout
 from recurrent_mt.layers.encoder_output import EncoderOutput
+from recurrent_mt.layers.min_gru_decoder import MinGRUDecoder
 from recurrent_mt.layers.weights import BiasedEmbedding, whole_matrix
 
 from ..models.autocast import DTYPES
@@ -37,7 +39,8 @@ def reason_unsupported(model: nn.Module) -> str | None:
     """Says what keeps the native search from translating with this model, in a few words; None if nothing does."""
     if not isinstance(model, EncoderDecoderModel):
         return f"a {type(model).__name__} is not one of this plug-in's models"
-    layer, variant = model.decoder.layer, model.decoder.layer.first.gru.variant
+    layer = model.decoder.layer
+    variant = layer.below.variant if isinstance(layer, MinGRUDecoder) else layer.first.gru.variant
     weight = model.decoder.embed_tokens.weight
     reasons = {
         str(native.reason_unavailable()): native.reason_unavailable() is not None,
@@ -52,13 +55,6 @@ def reason_unsupported(model: nn.Module) -> str | None:
         "dropout is retained": any(part.retained for part in model.modules() if isinstance(part, Dropout)),
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
-
-
-def _linear_layers(decoder: Decoder) -> list[nn.Linear]:
-    """Of the readout, of states, words and contexts, and then of the output."""
-    readout, output = decoder.layer.readout, decoder.output_projection
-    outputs = list(output) if isinstance(output, nn.Sequential) else [output]
-    return [readout.state, readout.previous_word, readout.context, *cast("list[nn.Linear]", outputs)]
 
 
 class NativeDecoder:
@@ -76,8 +72,7 @@ class NativeDecoder:
     def weights(self) -> DecoderWeights:
         """The weights as they are now."""
         # Sums as well, since optimizers and whatever else goes by .data change weights without a new version.
-        norm = self.decoder.layer.first.gru.output.norm
-        read = [0.0 if norm is None else norm.eps]
+        read = [part.eps for part in self.decoder.modules() if isinstance(part, nn.LayerNorm)]
         for weight in self.decoder.parameters():
             read += [float(weight.detach().sum(dtype=torch.float32)), 0 if weight.is_inference() else weight._version]
         if self._weights is None or read != self._read:
@@ -86,50 +81,101 @@ class NativeDecoder:
 
     def source(self, encoded: EncoderOutput) -> SearchSource:
         """What the search reads of an encoded batch."""
-        layer, gru = self.decoder.layer, self.decoder.layer.first.gru
+        layer = self.decoder.layer
         with self.decoder.autocast.on(encoded.summary):
             state = layer.start(encoded)
             products = layer.multiply_source(state, encoded).products
-        initial, has_attention = state.hidden[:, 0], isinstance(layer.first, AttentiveGRU)
-        mask = encoded.padding_mask if has_attention else encoded.padding_mask.new_zeros(products.shape[:2])
-        keys = state.keys if has_attention else products[:, :, :0]
+        mask = encoded.padding_mask if layer.has_attention else encoded.padding_mask.new_zeros(products.shape[:2])
+        keys = state.keys if layer.has_attention else products[:, :, :0]
         dtype = self.decoder.embed_tokens.weight.dtype
-        _, readout_bias = _readout_of_states(layer)
-        bias = torch.cat([F.pad(gru.bias, (3 * gru.hidden_size - gru.bias.numel(), 0)), readout_bias])
-        return SearchSource(initial.to(dtype), keys.to(dtype), products.to(dtype) + bias, mask, has_attention)
+        products = products.to(dtype) + _weights_of(layer).context_bias
+        return SearchSource(state.hidden.flatten(1).to(dtype), keys.to(dtype), products, mask, layer.has_attention)
+
+
+class _LayerWeights(NamedTuple):
+    """What the search takes from a decoder's layer.
+
+    Attributes:
+        word: (3H, E) the weight of the word in the recurrence; (2H, E) for minimal GRUs, and so on below.
+        word_bias: (3H + 2O,) or None.
+        context_bias: (3H + 2O,).
+        readout: (2O, H) the weight of states in the readout.
+        states: the matrices of a GRU's states, (2H, H) and (H, H).
+        attention: or None.
+        norms: as in :class:`~recurrent_mt.kernels.beam_search.DecoderWeights`.
+        norm_epsilon: the same.
+    """
+
+    word: Tensor
+    word_bias: Tensor | None
+    context_bias: Tensor
+    readout: Tensor
+    states: list[Tensor]
+    attention: Attention | None
+    norms: list[Tensor]
+    norm_epsilon: float | None
+
+
+def _weights_of(layer: GRUDecoder | MinGRUDecoder) -> _LayerWeights:
+    return _of_min_gru(layer) if isinstance(layer, MinGRUDecoder) else _of_gru(layer)
+
+
+def _of_gru(layer: GRUDecoder) -> _LayerWeights:
+    gru, readout, norm = layer.first.gru, layer.readout.state, layer.first.gru.output.norm
+    weight: Tensor = readout.weight
+    bias: Tensor = readout.bias
+    if norm is not None:  # then the readout reads states of mean 0 and variance 1
+        weight, bias = weight * norm.weight, bias + weight @ norm.bias
+    return _LayerWeights(
+        word=whole_matrix(gru.input_weight),
+        word_bias=None,
+        context_bias=torch.cat([gru.biases(), bias]),
+        readout=weight,
+        states=[whole_matrix(gru.gate_weight), whole_matrix(gru.candidate_weight)],
+        attention=layer.first.attention if isinstance(layer.first, AttentiveGRU) else None,
+        norms=[],
+        norm_epsilon=None if norm is None else norm.eps,
+    )
+
+
+def _of_min_gru(layer: MinGRUDecoder) -> _LayerWeights:
+    readout, norms = layer.readout.state, [layer.below.output.norm, layer.above.output.norm]
+    return _LayerWeights(
+        word=whole_matrix(layer.below.input_weight),
+        word_bias=F.pad(layer.below.bias, (0, readout.bias.numel())),
+        context_bias=torch.cat([layer.above.bias, readout.bias]),
+        readout=readout.weight,
+        states=[],
+        attention=layer.attention,
+        norms=[weight for norm in norms if norm is not None for weight in (norm.weight, norm.bias)],
+        norm_epsilon=None if norms[0] is None else norms[0].eps,
+    )
 
 
 def _decoder_weights(decoder: Decoder) -> DecoderWeights:
-    layer = decoder.layer
-    gru, readout, embedding = layer.first.gru, layer.readout, decoder.embed_tokens
-    attention = layer.first.attention if isinstance(layer.first, AttentiveGRU) else None
-    output = _linear_layers(decoder)[3:]
+    layer, output, embedding = _weights_of(decoder.layer), decoder.output_projection, decoder.embed_tokens
+    outputs = cast("list[nn.Linear]", list(output) if isinstance(output, nn.Sequential) else [output])
+    query = None if layer.attention is None else layer.attention.query_weight
     matrices = [
-        torch.cat([whole_matrix(gru.input_weight), readout.previous_word.weight]),
-        whole_matrix(gru.gate_weight),
-        whole_matrix(gru.candidate_weight),
-        _readout_of_states(layer)[0],
-        *(linear.weight for linear in output),
-        *([] if attention is None or attention.query_weight is None else [attention.query_weight]),
+        torch.cat([layer.word, decoder.layer.readout.previous_word.weight]),
+        layer.readout,
+        *(linear.weight for linear in outputs),
+        *([] if query is None else [query]),
+        *layer.states,
     ]
     dtype = DTYPES[decoder.autocast.name] or matrices[0].dtype
     return DecoderWeights(
         factors=[torch.ops.recurrent_mt.right_factor(matrix.to(dtype).t()) for matrix in matrices],
         columns=[matrix.size(0) for matrix in matrices],
         embedding=embedding.weight + embedding.bias if isinstance(embedding, BiasedEmbedding) else embedding.weight,
-        output_bias=output[-1].bias,
-        score=None if attention is None else attention.score,
-        word_first=layer.word_first,
-        norm_epsilon=None if gru.output.norm is None else gru.output.norm.eps,
+        output_bias=outputs[-1].bias,
+        word_bias=layer.word_bias,
+        score=None if layer.attention is None else layer.attention.score,
+        is_min_gru=isinstance(decoder.layer, MinGRUDecoder),
+        word_first=decoder.layer.word_first,
+        norms=layer.norms,
+        norm_epsilon=layer.norm_epsilon,
     )
-
-
-def _readout_of_states(layer: GRUDecoder) -> tuple[Tensor, Tensor]:
-    """The readout's weight and bias for states; with layer norm, for states of mean 0 and variance 1."""
-    readout, norm = layer.readout.state, layer.first.gru.output.norm
-    if norm is None:
-        return readout.weight, readout.bias
-    return readout.weight * norm.weight, readout.bias + readout.weight @ norm.bias
 
 
 class NativeGenerator(SequenceGenerator):

@@ -1,4 +1,4 @@
-// Beam search with the decoder of one GRU layer, a batch of sources in one call.
+// Beam search with the decoder of one layer, a batch of sources in one call.
 //
 // What is searched for, and when a hypothesis or a sentence is finished, is as in fairseq's SequenceGenerator with its
 // BeamSearch (0.12.2): two candidates for every place of the beam; one that ends is finished if it is among the first
@@ -193,11 +193,13 @@ class BeamSearch {
 
 using Hypotheses = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>;
 
-/// `factors` are those of word, gate, candidate and readout, the output's one or two, and the query's, if there is one,
-/// as `right_factor` stored them; `columns` are their numbers of columns.
+/// `factors` are those of word, readout, the output's one or two, and the query's, if there is one, and then, of a GRU,
+/// of gate and candidate, as `right_factor` stored them; `columns` are their numbers of columns. `initial` (B, H) are
+/// the states of a GRU, (B, 2H) those of two minimal ones.
 Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Tensor& embedding,
-                       const optional<Tensor>& output_bias, bool word_first, optional<double> norm_epsilon,
-                       const Tensor& initial, const Tensor& keys, const Tensor& products, const Tensor& padding_mask,
+                       const optional<Tensor>& output_bias, const optional<Tensor>& word_bias, bool is_min_gru,
+                       bool word_first, at::TensorList norms, optional<double> norm_epsilon, const Tensor& initial,
+                       const Tensor& keys, const Tensor& products, const Tensor& padding_mask,
                        const optional<Tensor>& score, bool has_attention, int64_t beam, int64_t longest,
                        int64_t shortest, double unknown_penalty, double temperature, int64_t begin, int64_t end,
                        int64_t padding, int64_t unknown) {
@@ -205,11 +207,13 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
   TORCH_CHECK_VALUE(initial.dim() == 2 && embedding.dim() == 2 && products.dim() == 3 && keys.dim() == 3,
                     "initial, embedding, products and keys must have 2, 2, 3 and 3 dimensions, not ", initial.sizes(),
                     ", ", embedding.sizes(), ", ", products.sizes(), " and ", keys.sizes());
-  const int64_t sentences = initial.size(0), size = initial.size(1), width = products.size(2),
-                vocabulary = embedding.size(0), pairs = width - 3 * size, has_query = score.has_value();
-  const int64_t outputs = static_cast<int64_t>(factors.size()) - 4 - has_query;
+  const int64_t states = is_min_gru ? 2 : 1, sentences = initial.size(0), size = initial.size(1) / states,
+                width = products.size(2), vocabulary = embedding.size(0), pairs = width - (is_min_gru ? 2 : 3) * size,
+                has_query = score.has_value(), has_gates = is_min_gru ? 0 : 2;
+  const int64_t outputs = static_cast<int64_t>(factors.size()) - 2 - has_query - has_gates;
   TORCH_CHECK_VALUE((outputs == 1 || outputs == 2) && columns.size() == factors.size(),
-                    "factors must be 5 to 7 with as many columns, not ", factors.size(), " and ", columns.size());
+                    "factors must be 3 to 7 with as many columns, not ", factors.size(), " and ", columns.size());
+  TORCH_CHECK_VALUE(size * states == initial.size(1), "initial must be (B, 2H), not ", initial.sizes());
   TORCH_CHECK_VALUE(pairs > 0 && pairs % 2 == 0, "products must be (B, S, 3H + 2O), not ", products.sizes());
   TORCH_CHECK_VALUE(0 < beam && beam < vocabulary, "beam must be from 1 to one less than the vocabulary, ", vocabulary,
                     ", not ", beam);
@@ -232,26 +236,35 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
     return RightFactor("factors", factors[index], inner, expected, number);
   };
   Decoder decoder{factor(0, embedding.size(1), width),
-                  factor(1, size, 2 * size),
-                  factor(2, size, size),
-                  factor(3, size, pairs),
+                  std::nullopt,
+                  std::nullopt,
+                  factor(1, size, pairs),
                   {},
                   std::nullopt,
                   checked("embedding", embedding, embedding.sizes(), number),
                   checked("output_bias", output_bias, {vocabulary}, number),
+                  checked("word_bias", word_bias, {width}, number),
                   word_first,
                   norm_epsilon,
+                  {},
                   size,
                   pairs / 2,
                   vocabulary};
   if (outputs == 2) {
-    const int64_t rank = columns[4];
-    TORCH_CHECK_VALUE(0 <= rank && rank <= factors[4].numel(), "columns must fit the factor at 4, not be ", rank);
-    decoder.output = Factors(factor(4, pairs / 2, rank), factor(5, rank, vocabulary));
+    const int64_t rank = columns[2];
+    TORCH_CHECK_VALUE(0 <= rank && rank <= factors[2].numel(), "columns must fit the factor at 2, not be ", rank);
+    decoder.output = Factors(factor(2, pairs / 2, rank), factor(3, rank, vocabulary));
   } else {
-    decoder.output = Factors(factor(4, pairs / 2, vocabulary));
+    decoder.output = Factors(factor(2, pairs / 2, vocabulary));
   }
-  if (has_query) decoder.query = factor(4 + outputs, size, key_size);
+  if (has_query) decoder.query = factor(2 + outputs, size, key_size);
+  if (has_gates) {
+    decoder.gate = factor(2 + outputs + has_query, size, 2 * size);
+    decoder.candidate = factor(3 + outputs + has_query, size, size);
+  }
+  TORCH_CHECK_VALUE(norms.empty() || (is_min_gru && norm_epsilon && norms.size() == 4),
+                    "norms must be gain and shift of both minimal GRUs, not ", norms.size(), " tensors");
+  for (const Tensor& norm : norms) decoder.norms.push_back(checked("norms", norm, {size}, number));
   const Search search{beam, longest, shortest, unknown_penalty, temperature, begin, end, padding, unknown};
   return in_format("initial", number, [&](auto zero) {
     BeamSearch<decltype(zero)> search_here(decoder, source, search, initial);
@@ -264,8 +277,9 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
 
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def(
-      "beam_search(Tensor[] factors, int[] columns, Tensor embedding, Tensor? output_bias, bool word_first, "
-      "float? norm_epsilon, Tensor initial, Tensor keys, Tensor products, Tensor padding_mask, Tensor? score, "
+      "beam_search(Tensor[] factors, int[] columns, Tensor embedding, Tensor? output_bias, Tensor? word_bias, "
+      "bool is_min_gru, bool word_first, Tensor[] norms, float? norm_epsilon, Tensor initial, Tensor keys, Tensor "
+      "products, Tensor padding_mask, Tensor? score, "
       "bool has_attention, int beam, int longest, int shortest, float unknown_penalty, float temperature, int begin, "
       "int end, int padding, int unknown) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
 }

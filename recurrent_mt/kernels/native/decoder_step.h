@@ -1,8 +1,9 @@
-// A step of the decoder of one GRU layer, for the hypotheses of a search: from states and words to features.
+// A step of the decoder of one layer, for the hypotheses of a search: from states and words to features.
 //
-// A step predicts a word from a state, the word before, and a context, in one of two orders, see
-// recurrent_mt/layers/decoder.py. Whatever a context is multiplied by has been multiplied with the source beforehand:
-// what is read from the source are sums of these products.
+// With a GRU, a step predicts a word from a state, the word before, and a context, in one of two orders, see
+// recurrent_mt/layers/decoder.py; minimal GRUs are in recurrent_mt/layers/min_gru_decoder.py. Whatever a context is
+// multiplied by has been multiplied with the source beforehand: what is read from the source are sums of these
+// products.
 #pragma once
 
 #include <algorithm>
@@ -14,23 +15,32 @@
 #include "attention.h"
 #include "functions.h"
 #include "gru_step.h"
+#include "min_gru_step.h"
 #include "weight.h"
 
 namespace recurrent_mt {
 
-/// The matrices of the decoder as right factors, named after what they give or what they multiply.
+/// The matrices of the decoder as right factors, named after what they give or what they multiply. Where 3H numbers
+/// enter a GRU, 2H enter a minimal one.
 struct Decoder {
   RightFactor word;                       // (E, 3H + 2O): the word's products for the GRU and for the readout
-  RightFactor gate;                       // (H, 2H)
-  RightFactor candidate;                  // (H, H)
+  std::optional<RightFactor> gate;        // (H, 2H)
+  std::optional<RightFactor> candidate;   // (H, H)
   RightFactor readout;                    // (H, 2O)
   Factors output;                         // (O, V), or (O, R) and (R, V)
   std::optional<RightFactor> query;       // (H, A)
   at::Tensor embedding;                   // (V, E)
   std::optional<at::Tensor> output_bias;  // (V,)
+  std::optional<at::Tensor> word_bias;    // (3H + 2O,)
   bool word_first;
-  std::optional<double> norm_epsilon;  // of the norm between state and readout; its gain and shift are in the factors
+  std::optional<double> norm_epsilon;  // of the norms of states
+  std::vector<at::Tensor> norms;       // (H,) gain and shift of each; those of a GRU's are in the factors
   int64_t size, features, vocabulary;
+
+  /// Minimal GRUs have no matrices of their states.
+  bool is_min_gru() const { return !gate; }
+  /// How many numbers of what enters a recurrence, of a word or a context, come before those of the readout.
+  int64_t entering() const { return (is_min_gru() ? 2 : 3) * size; }
 };
 
 /// The source as the decoder reads it.
@@ -80,8 +90,15 @@ class WordProducts {
     const auto embedded = rows_of<T>(embedded_).part(0, count);
     const T* const table = decoder_.embedding.const_data_ptr<T>();
     for (int64_t row = 0; row < count; row++) std::memcpy(embedded[row], table + added[row] * size, size * sizeof(T));
-    decoder_.word.multiply<T>(embedded, rows_of<T>(kept_).part(number_, count), Into::replace);
+    const auto products = rows_of<T>(kept_).part(number_, count);
+    decoder_.word.multiply<T>(embedded, products, Into::replace);
+    if (decoder_.word_bias) add_to_each(decoder_.word_bias->const_data_ptr<T>(), products);
     number_ += count;
+  }
+
+  static void add_to_each(const T* bias, Rows<T> rows) {
+    for (int64_t row = 0; row < rows.count; row++)
+      for (int64_t i = 0; i < rows.stride; i++) rows[row][i] += bias[i];
   }
 
   /// Gives places to the words that have none, and returns these words.
@@ -111,10 +128,10 @@ class Recurrence {
         word_products_(decoder, rows), width_(source.products.size(2)) {
     const auto matrix = [&](int64_t columns) { return uninitialized({rows, columns}, number_of<T>()); };
     const int64_t size = decoder.size;
-    state_ = matrix(size), next_ = matrix(size), contexts_ = matrix(width_), before_ = matrix(width_);
-    words_ = matrix(width_), gates_ = matrix(2 * size), reset_ = matrix(size), candidate_ = matrix(size);
-    pairs_ = matrix(2 * decoder.features), features_ = matrix(decoder.features), queries_ = matrix(memory_.key_size());
-    if (decoder.norm_epsilon) normalized_ = matrix(size);
+    state_ = matrix(initial.size(1)), next_ = matrix(initial.size(1)), contexts_ = matrix(width_);
+    before_ = matrix(width_), words_ = matrix(width_), top_ = matrix(size), queries_ = matrix(memory_.key_size());
+    normalized_ = matrix(size), pairs_ = matrix(2 * decoder.features), features_ = matrix(decoder.features);
+    if (!decoder.is_min_gru()) gates_ = matrix(2 * size), reset_ = matrix(size), candidate_ = matrix(size);
     state_.narrow(0, 0, initial.size(0)).copy_(initial);
   }
 
@@ -130,14 +147,9 @@ class Recurrence {
       words_.zero_();
     }
     if (source_.has_attention) attention = uninitialized({count, memory_.words()}, number_of<T>());
-    if (!decoder_.word_first) read(sources, part(state_), attention);
-    if (words) {
-      update_states(part(words_), part(contexts_));
-      std::swap(state_, next_);
-    }
-    if (decoder_.word_first) read(sources, part(state_), attention);
-    if (decoder_.norm_epsilon) normalize(part(state_), part(normalized_), T(*decoder_.norm_epsilon));
-    decoder_.readout.multiply<T>(part(decoder_.norm_epsilon ? normalized_ : state_), part(pairs_), Into::replace);
+    const auto top =
+        decoder_.is_min_gru() ? advance_min_gru(sources, attention) : advance_gru(words, sources, attention);
+    decoder_.readout.multiply<T>(top, part(pairs_), Into::replace);
     join(part(words_), part(contexts_), part(pairs_), part(features_));
     return part(features_);
   }
@@ -168,18 +180,61 @@ class Recurrence {
     memory_.attend(decoder_.query ? Rows<const T>(queries) : states, rows_of<T>(attention), contexts, sources.data());
   }
 
-  void update_states(Rows<const T> words, Rows<const T> contexts) {
-    const auto part = [&](const at::Tensor& tensor) { return rows_of<T>(tensor).part(0, words.count); };
-    const auto previous = part(state_), gates = part(gates_), reset = part(reset_), candidate = part(candidate_);
-    decoder_.gate.multiply<T>(previous, gates, Into::replace);
-    open_gates<T>(words, contexts, previous, gates, reset, candidate, decoder_.size);
-    decoder_.candidate.multiply<T>(reset, candidate, Into::add);
-    update<T>(gates, previous, candidate, part(next_), decoder_.size);
+  /// What the readout sees of the states (n, H), after a step of the GRU if there are words.
+  Rows<const T> advance_gru(const std::vector<int64_t>* words, const std::vector<int64_t>& sources,
+                            at::Tensor& attention) {
+    const auto part = [&](const at::Tensor& tensor) { return rows_of<T>(tensor).part(0, sources.size()); };
+    if (!decoder_.word_first) read(sources, part(state_), attention);
+    if (words) {
+      const auto previous = part(state_), gates = part(gates_), reset = part(reset_), candidate = part(candidate_);
+      decoder_.gate->multiply<T>(previous, gates, Into::replace);
+      open_gates<T>(part(words_), part(contexts_), previous, gates, reset, candidate, decoder_.size);
+      decoder_.candidate->multiply<T>(reset, candidate, Into::add);
+      update<T>(gates, previous, candidate, part(next_), decoder_.size);
+      std::swap(state_, next_);
+    }
+    if (decoder_.word_first) read(sources, part(state_), attention);
+    if (!decoder_.norm_epsilon) return part(state_);
+    normalize(part(state_), part(top_));
+    return part(top_);
+  }
+
+  /// The same with the minimal GRU over words, attention, and the one over contexts; words have been read.
+  Rows<const T> advance_min_gru(const std::vector<int64_t>& sources, at::Tensor& attention) {
+    const int64_t count = sources.size(), size = decoder_.size;
+    const auto part = [&](const at::Tensor& tensor) { return rows_of<T>(tensor).part(0, count); };
+    const auto step = [&](const at::Tensor& inputs, int64_t column) {
+      min_gru_step<T>(part(inputs), part(state_).from(column), part(next_).from(column), 0, count, size);
+    };
+    step(words_, 0);
+    add_output(part(next_), 0, part(top_), Into::replace);
+    read(sources, part(top_), attention);
+    step(contexts_, size);
+    add_output(part(next_).from(size), 2, part(top_), Into::add);
+    std::swap(state_, next_);
+    return part(top_);
+  }
+
+  /// Writes or adds states, normalized if there are norms, of which the one from `norm` on.
+  void add_output(Rows<const T> states, int64_t norm, Rows<T> top, Into into) {
+    const bool normalizes = !decoder_.norms.empty();
+    if (normalizes) normalize(states, rows_of<T>(normalized_).part(0, states.count));
+    const Rows<const T> from = normalizes ? Rows<const T>(rows_of<T>(normalized_).part(0, states.count)) : states;
+    const T *gain = normalizes ? decoder_.norms[norm].const_data_ptr<T>() : nullptr,
+            *shift = normalizes ? decoder_.norms[norm + 1].const_data_ptr<T>() : nullptr;
+    vectorized([=, size = decoder_.size, adds = into == Into::add]() INLINE_LAMBDA {
+      for (int64_t row = 0; row < top.count; row++) {
+        const T* const x = from[row];
+        T* const out = top[row];
+#pragma omp simd
+        for (int64_t i = 0; i < size; i++) out[i] = (adds ? out[i] : T(0)) + (gain ? x[i] * gain[i] + shift[i] : x[i]);
+      }
+    });
   }
 
   /// Each state shifted and scaled to a mean of 0 and a variance of 1.
-  void normalize(Rows<const T> states, Rows<T> normalized, T epsilon) {
-    vectorized([=, size = decoder_.size]() INLINE_LAMBDA {
+  void normalize(Rows<const T> states, Rows<T> normalized) {
+    vectorized([=, size = decoder_.size, epsilon = T(*decoder_.norm_epsilon)]() INLINE_LAMBDA {
       for (int64_t row = 0; row < states.count; row++) {
         const T* const state = states[row];
         T* const out = normalized[row];
@@ -198,7 +253,7 @@ class Recurrence {
 
   /// The features: the larger of every two neighbors.
   void join(Rows<const T> words, Rows<const T> contexts, Rows<const T> pairs, Rows<T> features) {
-    vectorized([=, first = 3 * decoder_.size, size = decoder_.features]() INLINE_LAMBDA {
+    vectorized([=, first = decoder_.entering(), size = decoder_.features]() INLINE_LAMBDA {
       for (int64_t row = 0; row < features.count; row++) {
         const T *x = words[row] + first, *c = contexts[row] + first, *s = pairs[row];
         T* out = features[row];
@@ -216,7 +271,7 @@ class Recurrence {
   Memory<T> memory_;
   WordProducts<T> word_products_;
   int64_t width_;
-  at::Tensor state_, next_, contexts_, before_, words_, gates_, reset_, candidate_, pairs_, features_, queries_,
+  at::Tensor state_, next_, contexts_, before_, words_, gates_, reset_, candidate_, pairs_, features_, queries_, top_,
       normalized_;
 };
 

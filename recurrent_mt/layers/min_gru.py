@@ -1,0 +1,54 @@
+"""The minimal gated recurrent unit of Feng et al. (2024) as a layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from ..kernels.min_gru import min_gru
+from .gru import LayerOutput
+from .gru_cell import PLAIN, GRUVariant
+from .weights import multiply, weight_of_rank, xavier_blocks_
+
+
+class MinGRU(nn.Module):
+    """One layer in one direction over packed rows; see :func:`recurrent_mt.kernels.min_gru.min_gru` for the equations.
+
+    Args:
+        input_size: E.
+        hidden_size: H.
+        variant: only its rank, input skip, and layer norm have a place here.
+
+    Attributes:
+        input_weight: (2H, E), ordered [update, candidate].
+        bias: (2H,), the same way.
+        output: from states and inputs to what the layer passes up.
+    """
+
+    def __init__(self, input_size: int, hidden_size: int, *, variant: GRUVariant = PLAIN) -> None:
+        super().__init__()
+        self.hidden_size = hidden_size
+        self.variant = variant
+        weight = xavier_blocks_(torch.empty(2 * hidden_size, input_size), hidden_size)
+        self.input_weight = weight_of_rank(weight, variant.rank)
+        self.bias = nn.Parameter(torch.zeros(2 * hidden_size))
+        self.output = LayerOutput(input_size, hidden_size, skip=variant.input_skip, norm=variant.layer_norm)
+
+    def project(self, rows: Tensor) -> Tensor:
+        """The products of inputs (…, E) with their weights, biases included: (…, 2H)."""
+        return multiply(rows, self.input_weight, self.bias)
+
+    def forward(self, rows: Tensor, initial: Tensor, batch_sizes: Sequence[int]) -> Tensor:
+        """Runs the layer.
+
+        Args:
+            rows: (N, E) packed inputs.
+            initial: (B, H) first states, in packed order.
+            batch_sizes: sentences running at each position.
+
+        Returns:
+            (N, H) the states; :attr:`output` turns them into what the layer passes up.
+        """
+        return min_gru(self.project(rows), initial, batch_sizes=batch_sizes)

@@ -1,0 +1,180 @@
+"""A decoder of minimal GRUs: nothing in it but attention and sums goes from one word to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from ..kernels.attention import Memory, attend
+from ..kernels.min_gru import min_gru
+from ..kernels.packing import Packing
+from .attention import Attention, DecoderSelfAttention
+from .decoder import DecoderState, MaxoutReadout
+from .dropout import Dropout
+from .encoder_output import EncoderOutput, for_each_hypothesis
+from .linear import Linear
+from .min_gru import MinGRU
+from .weights import multiply
+
+
+class MinGRUDecoder(nn.Module):
+    """Two minimal GRUs with attention between them, and the readout from which the next word is scored.
+
+    A step predicts y_i from the previous word y_{i−1}::
+
+        s_i = MinGRU(E y_{i−1}, s_{i−1})         what has been written
+        c_i = attention of LN(s_i)               what of the source belongs to it
+        u_i = MinGRU(c_i, u_{i−1})               what has been translated
+        x_i = LN(s_i) + LN(u_i)
+
+    and y_i is scored from x_i, y_{i−1}, and c_i; y_0 is the begin symbol. Each further layer adds LN(MinGRU(x)) to x.
+    Gates and candidates read no state (Feng et al. 2024), so in training, all products of all positions are computed
+    at once, and only the sums of :mod:`recurrent_mt.kernels.min_gru` go along a sentence. The recurrence above the
+    attention knows which source words have been read; with the one below alone, a translation repeats and forgets.
+
+    Kin: SSRU (Kim et al. 2019) in a Transformer's decoder, and SR-NMT (Di Gangi & Federico 2018), simple units with
+    attention in every layer. Nematus' conditional GRU (Sennrich et al. 2017) also has a unit on either side of the
+    attention.
+
+    Without attention, c_i is the encoder's summary.
+
+    Args:
+        below: the recurrence over words.
+        attention: how LN(s_i) asks; None to read the summary.
+        above: the recurrence over contexts.
+        readout: the features of a position.
+        summary_size: the size of the encoder's summary.
+        num_layers: 1 for the two recurrences, and one more for each further layer, which has their variant.
+        dropout: probability of dropping a unit of what a further layer reads.
+        self_attention: over x, or None.
+    """
+
+    word_first = False
+
+    def __init__(
+        self,
+        below: MinGRU,
+        attention: Attention | None,
+        above: MinGRU,
+        readout: MaxoutReadout,
+        *,
+        summary_size: int,
+        num_layers: int = 1,
+        dropout: float = 0.0,
+        self_attention: DecoderSelfAttention | None = None,
+    ) -> None:
+        super().__init__()
+        self.size = size = below.hidden_size
+        self.below = below
+        self.attention = attention
+        self.above = above
+        self.upper = nn.ModuleList(MinGRU(size, size, variant=below.variant) for _ in range(num_layers - 1))
+        self.dropout = Dropout(dropout, owner=type(self).__name__)
+        self.readout = readout
+        self.self_attention = self_attention
+        self.initial = Linear(summary_size, (num_layers + 1) * size)
+        nn.init.xavier_uniform_(self.initial.weight)
+        nn.init.zeros_(self.initial.bias)
+
+    @property
+    def has_attention(self) -> bool:
+        return self.attention is not None
+
+    def start(self, source: EncoderOutput) -> DecoderState:
+        """Returns the state before the first step."""
+        hidden = torch.tanh(self.initial(source.summary)).unflatten(1, (-1, self.size))
+        hidden = for_each_hypothesis(hidden, source.beam)
+        readable = self._readable(source)
+        keys = readable if self.attention is None else self.attention.project(readable)
+        none = hidden.new_zeros(hidden.size(0), 0)
+        return DecoderState(hidden, keys, keys.new_zeros(keys.size(0), 0, 0), hidden[:, :, None][:, :, :0], none)
+
+    def forward(
+        self, words: Tensor, packing: Packing, source: EncoderOutput
+    ) -> tuple[Tensor, Tensor | None, DecoderState]:
+        """Runs over sentences from their start.
+
+        Args:
+            words: (N, E) packed rows: the previous words, embedded, from the begin symbol on.
+            packing: which sentence and position each row is.
+            source: the encoded batch, B sentences.
+
+        Returns:
+            Packed rows, too: the features (N, O), and the attention (N, S') or None; and the state from which
+            :meth:`step` continues after each sentence's last word.
+        """
+        start = self.start(source)
+        initial = packing.sort(start.hidden).unbind(1)
+        written = self.below(words, initial[0], packing.batch_sizes)
+        top = self.below.output(written, words)
+        contexts, attention = self._contexts(top, packing, source, start.keys)
+        translated = self.above(contexts, initial[1], packing.batch_sizes)
+        top = top + self.above.output(translated, contexts)
+        layers = [written, translated]
+        for layer, before in zip(cast("Iterable[MinGRU]", self.upper), initial[2:]):
+            inputs = self.dropout(top)
+            layers.append(layer(inputs, before, packing.batch_sizes))
+            top = top + layer.output(layers[-1], inputs)
+        ends = [packing.last(states, before) for states, before in zip(layers, initial)]
+        after = start._replace(hidden=torch.stack(ends, dim=1))
+        if self.self_attention is not None:
+            top, past = self.self_attention(top, packing)
+            after = after._replace(past=past)
+        previous, context = self.readout.previous_word(words), self.readout.context(contexts)
+        return self.readout(top, previous, context), attention, after
+
+    def step(
+        self, embedded: Tensor, source: EncoderOutput, state: DecoderState, word: Tensor | None = None
+    ) -> tuple[Tensor, Tensor | None, DecoderState]:
+        """Continues by one word; see :meth:`recurrent_mt.layers.decoder.GRUDecoder.step`."""
+        if not state.products.size(1):
+            state = self.multiply_source(state, source)
+        inputs, previous = self.below.project(embedded), self.readout.previous_word(embedded)
+        if word is not None:
+            embedded, inputs, previous = (rows.index_select(0, word) for rows in (embedded, inputs, previous))
+        rows, before = (embedded.size(0),), state.hidden.unbind(1)
+        layers = [min_gru(inputs, before[0], batch_sizes=rows)]
+        top = self.below.output(layers[0], embedded)
+        context, attention = self._read(top, source, state)
+        layers.append(min_gru(context[:, : 2 * self.size] + self.above.bias, before[1], batch_sizes=rows))
+        top = top + self.above.output(layers[1], None)
+        for layer, last in zip(cast("Iterable[MinGRU]", self.upper), before[2:]):
+            inputs = self.dropout(top)
+            layers.append(layer(inputs, last, rows))
+            top = top + layer.output(layers[-1], inputs)
+        state = state._replace(hidden=torch.stack(layers, dim=1))
+        if self.self_attention is not None:
+            top, past = self.self_attention.step(top, state.past)
+            state = state._replace(past=past)
+        return self.readout(top, previous, context[:, 2 * self.size :]), attention, state
+
+    def multiply_source(self, state: DecoderState, source: EncoderOutput) -> DecoderState:
+        """The state with the products of the source: those for :attr:`above`, then those for the readout."""
+        readable = self._readable(source)
+        products = [multiply(readable, self.above.input_weight), self.readout.context(readable)]
+        return state._replace(products=torch.cat(products, dim=2))
+
+    def _readable(self, source: EncoderOutput) -> Tensor:
+        """What a context is made of: the annotations (B, S', D) or, without attention, the summary (B, 1, C)."""
+        return source.summary.unsqueeze(1) if self.attention is None else source.annotations
+
+    def _contexts(
+        self, queries: Tensor, packing: Packing, source: EncoderOutput, keys: Tensor
+    ) -> tuple[Tensor, Tensor | None]:
+        """The contexts (N, D) of packed queries (N, H), and their attention (N, S') or None."""
+        source, keys = source.for_each_hypothesis(), for_each_hypothesis(keys, source.beam)
+        if self.attention is None:
+            return packing.sort(source.summary).index_select(0, packing.sentence), None
+        memory = Memory(keys, source.annotations, source.padding_mask)
+        read = attend(packing.unpack(queries).flatten(0, 1), memory, self.attention.weights())
+        contexts, attention = (rows.index_select(0, packing.rows) for rows in read)
+        return contexts, attention.detach()
+
+    def _read(self, queries: Tensor, source: EncoderOutput, state: DecoderState) -> tuple[Tensor, Tensor | None]:
+        """The sums (N, P) of the source's products for queries (N, H), and their attention (N, S') or None."""
+        if self.attention is None:
+            return for_each_hypothesis(state.products.squeeze(1), source.beam), None
+        return attend(queries, Memory(state.keys, state.products, source.padding_mask), self.attention.weights())

@@ -1,0 +1,39 @@
+"""``min_gru_encoder``: a stack of minimal GRUs (Feng et al. 2024), an encoder without a recurrent matrix."""
+
+from dataclasses import dataclass
+
+from fairseq.models import register_model
+from torch import nn
+
+from recurrent_mt.layers.gru import GRUEncoder
+from recurrent_mt.layers.min_gru import MinGRU
+
+from .config import EncoderDecoderConfig, option
+from .encoder_decoder import EncoderDecoderModel, dropout, min_gru_variant
+
+
+@dataclass
+class MinGRUEncoderConfig(EncoderDecoderConfig):
+    """Options of ``min_gru_encoder``, which reads in both directions."""
+
+    encoder_layers: int = option(2, "number of encoder layers")
+
+
+@register_model("min_gru_encoder", dataclass=MinGRUEncoderConfig)
+class MinGRUEncoderModel(EncoderDecoderModel):
+    """Minimal GRUs in both directions; with ``--decoder-cell min_gru``, no product waits for another word."""
+
+    normalizes_layers = True
+
+    @classmethod
+    def build_encoder_layer(cls, config: MinGRUEncoderConfig) -> nn.Module:
+        """A stack of minimal GRU layers."""
+        return GRUEncoder(
+            config.encoder_embed_dim,
+            config.encoder_hidden_size,
+            num_layers=config.encoder_layers,
+            bidirectional=True,
+            dropout=dropout(config, "encoder_dropout_out"),
+            variant=min_gru_variant(config, "encoder"),
+            layer_class=MinGRU,
+        )
