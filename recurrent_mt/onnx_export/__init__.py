@@ -16,10 +16,10 @@ import onnx
 from torch import nn
 
 from ..layers.attention import EncoderSelfAttention
-from ..layers.decoder import GRUDecoder
+from ..layers.min_gru_decoder import MinGRUDecoder
 from ..layers.weights import BiasedEmbedding
 from ..text_files import write_aside, write_text
-from .decoder import Source, Step, prepare_source, score_words, state_shapes
+from .decoder import AnyDecoder, GRUStep, MinGRUStep, Source, prepare_source, score_words, state_shapes
 from .encoders import add_encoder
 from .graph import Graph
 from .quantization import quantize
@@ -53,7 +53,7 @@ class ExportedModel(NamedTuple):
     encoder_norm: nn.LayerNorm | None
     encoder_attention: EncoderSelfAttention | None
     source_embedding: nn.Embedding
-    decoder: GRUDecoder
+    decoder: AnyDecoder
     target_embedding: nn.Embedding
     output: nn.Module
     source_words: Sequence[str]
@@ -149,7 +149,11 @@ def build_decoder(model: ExportedModel) -> onnx.ModelProto:
     )
     state = {name: graph.input(name, "float", shape) for name, shape in shapes.items()}
     begins = graph.op("Unsqueeze", graph.op("Equal", word, model.special["</s>"]), [1])
-    step = Step(graph, model.decoder, source, begins)
+    step = (
+        MinGRUStep(graph, model.decoder, source)
+        if isinstance(model.decoder, MinGRUDecoder)
+        else GRUStep(graph, model.decoder, source, begins)
+    )
     features, following = step(embed(graph, model.target_embedding, word), state)
     graph.output(score_words(graph, features, model.output), "log_probabilities", ["N", None])
     for name, shape in shapes.items():

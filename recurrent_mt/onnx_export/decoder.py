@@ -7,9 +7,12 @@ from typing import Any, NamedTuple, cast
 import torch
 from torch import nn
 
-from ..layers.conditioned_gru import AttentiveGRU
+from ..layers.attention import Attention
+from ..layers.conditioned_gru import FixedContextGRU
 from ..layers.decoder import GRUDecoder
 from ..layers.gru import GRU
+from ..layers.min_gru import MinGRU
+from ..layers.min_gru_decoder import MinGRUDecoder
 from .encoders import Encoded
 from .graph import (
     Graph,
@@ -19,6 +22,7 @@ from .graph import (
     layer_output,
     linear,
     merge_heads,
+    min_gru_step,
     mix_in_time,
     project_inputs,
     softmax_attention,
@@ -42,27 +46,46 @@ class Source(NamedTuple):
     present: str = ""
 
 
-def state_shapes(decoder: GRUDecoder) -> dict[str, list[Any]]:
+AnyDecoder = GRUDecoder | MinGRUDecoder
+
+
+def state_shapes(decoder: AnyDecoder) -> dict[str, list[Any]]:
     """What a hypothesis carries from step to step, by name; N hypotheses and T steps vary."""
-    layers, size = len(decoder.upper) + 1, decoder.first.gru.hidden_size
-    shapes: dict[str, list[Any]] = {"hidden": ["N", layers, size]}
-    if decoder.first.gru.time_skip is not None:
-        shapes["earlier"] = ["N", layers, decoder.first.gru.time_skip.span - 1, size]
-    if decoder.word_first and decoder.first.has_attention:
-        shapes["context"] = ["N", 3 * size + decoder.readout.state.out_features]
+    if isinstance(decoder, MinGRUDecoder):
+        size = decoder.size
+        shapes: dict[str, list[Any]] = {"hidden": ["N", len(decoder.upper) + 2, size]}
+    else:
+        layers, size, skip = len(decoder.upper) + 1, decoder.first.gru.hidden_size, decoder.first.gru.time_skip
+        shapes = {"hidden": ["N", layers, size]}
+        if skip is not None:
+            shapes["earlier"] = ["N", layers, skip.span - 1, size]
+        if decoder.word_first and decoder.has_attention:
+            shapes["context"] = ["N", products_width(decoder)]
     if decoder.self_attention is not None:
         shapes["past"] = ["N", "T", 2 * size]
     return shapes
 
 
-def prepare_source(graph: Graph, decoder: GRUDecoder, encoded: Encoded) -> tuple[Source, dict[str, str]]:
+def attention_of(decoder: AnyDecoder) -> Attention | None:
+    """The decoder's attention, if it has any."""
+    owner = decoder if isinstance(decoder, MinGRUDecoder) else decoder.first
+    return None if isinstance(owner, FixedContextGRU) else owner.attention
+
+
+def products_width(decoder: AnyDecoder) -> int:
+    """P, the width of the products of a context: those that enter the recurrence, and those of the readout."""
+    entering = 2 * decoder.size if isinstance(decoder, MinGRUDecoder) else 3 * decoder.first.gru.hidden_size
+    return entering + decoder.readout.state.out_features
+
+
+def prepare_source(graph: Graph, decoder: AnyDecoder, encoded: Encoded) -> tuple[Source, dict[str, str]]:
     """The source as every step reads it, and the state before the first step of one hypothesis, by name."""
-    first, shapes = decoder.first, state_shapes(decoder)
-    readable = encoded.annotations if first.has_attention else encoded.summary
-    values = [linear(graph, readable, first.context_weight), apply_linear(graph, readable, decoder.readout.context)]
+    attention, shapes = attention_of(decoder), state_shapes(decoder)
+    weight = decoder.above.input_weight if isinstance(decoder, MinGRUDecoder) else decoder.first.context_weight
+    readable = encoded.summary if attention is None else encoded.annotations
+    values = [linear(graph, readable, weight), apply_linear(graph, readable, decoder.readout.context)]
     keys = readable
-    if isinstance(first, AttentiveGRU):
-        attention = first.attention
+    if attention is not None:
         keys = readable if attention.key is None else apply_linear(graph, readable, attention.key)
         keys = keys if attention.scale == 1 else graph.op("Mul", keys, attention.scale)
     hidden = graph.op("Tanh", apply_linear(graph, encoded.summary, decoder.initial))
@@ -77,7 +100,62 @@ def prepare_source(graph: Graph, decoder: GRUDecoder, encoded: Encoded) -> tuple
     return Source(keys, graph.op("Concat", *values, axis=1)), state
 
 
-class Step:
+class DecoderStep:
+    """What the steps of all decoders have in common.
+
+    Args:
+        graph: under construction.
+        decoder: the layer.
+        source: what to read.
+    """
+
+    alive: str | None = None
+
+    def __init__(self, graph: Graph, decoder: AnyDecoder, source: Source) -> None:
+        self.graph, self.source = graph, source
+        self.attention, self.readout = attention_of(decoder), decoder.readout
+        self.self_attention, self.width = decoder.self_attention, products_width(decoder)
+
+    def read(self, queries: str) -> str:
+        """The sums (N, P) of the values under the attention of queries (N, H)."""
+        graph, (keys, values, present), attention = self.graph, self.source, self.attention
+        sentences = graph.op("Slice", graph.op("Shape", values), [0], [1])
+        if attention is None:
+            hypotheses = graph.op("Div", graph.op("Slice", graph.op("Shape", queries), [0], [1]), sentences)
+            summed = graph.op("Expand", values, graph.op("Concat", sentences, hypotheses, [1], axis=0))
+            return graph.op("Reshape", summed, [-1, self.width])
+        query = queries if attention.query_weight is None else linear(graph, queries, attention.query_weight)
+        units = self.readout.state.in_features if attention.query_weight is None else attention.query_weight.size(0)
+        query = graph.op("Reshape", query, graph.op("Concat", sentences, [-1, units], axis=0))  # (B, k, A)
+        if attention.score is None:
+            scores = graph.op("MatMul", query, graph.op("Transpose", keys, perm=[0, 2, 1]))
+        else:
+            pairs = graph.op("Add", graph.op("Unsqueeze", query, [2]), graph.op("Unsqueeze", keys, [1]))
+            scores = graph.op("MatMul", graph.op("Tanh", pairs), attention.score)
+        scores = graph.op("Where", graph.op("Unsqueeze", present, [1]), scores, NOTHING)  # (B, k, S')
+        summed = graph.op("MatMul", graph.op("Softmax", scores, axis=-1), values)
+        return graph.op("Reshape", summed, [-1, self.width])
+
+    def attend_to_past(self, rows: str, past: str) -> tuple[str, str]:
+        graph, layer = self.graph, self.self_attention
+        assert layer is not None
+        past = graph.op("Concat", past, graph.op("Unsqueeze", apply_linear(graph, rows, layer.memory), [1]), axis=1)
+        queries = graph.op("Unsqueeze", apply_linear(graph, rows, layer.query), [1])
+        heads = graph.op("Squeeze", softmax_attention(graph, layer, queries, past), [1])
+        return merge_heads(graph, layer, rows, heads), past
+
+    def read_out(self, states: str, embedded: str, context: str) -> str:
+        """Exports :class:`recurrent_mt.layers.decoder.MaxoutReadout`; there is no previous word at the beginning."""
+        graph, readout = self.graph, self.readout
+        word = apply_linear(graph, embedded, readout.previous_word)
+        if self.alive is not None:
+            word = graph.op("Mul", word, self.alive)
+        pairs = graph.op("Sum", apply_linear(graph, states, readout.state), word, context)
+        units = graph.op("Reshape", pairs, [0, readout.state.out_features // 2, 2])
+        return graph.op("ReduceMax", units, [2], keepdims=0)
+
+
+class GRUStep(DecoderStep):
     """One step of N hypotheses: see :meth:`recurrent_mt.layers.decoder.GRUDecoder.step`.
 
     If the word comes first, a step that reads the begin symbol leaves the states as they are.
@@ -90,7 +168,8 @@ class Step:
     """
 
     def __init__(self, graph: Graph, decoder: GRUDecoder, source: Source, begins: str) -> None:
-        self.graph, self.decoder, self.source = graph, decoder, source
+        super().__init__(graph, decoder, source)
+        self.decoder = decoder
         self.begins = begins if decoder.word_first else None
         self.alive = graph.op("Cast", graph.op("Not", begins), to=1) if decoder.word_first else None
 
@@ -100,7 +179,7 @@ class Step:
         histories = self._histories(state)
         gru = decoder.first.gru
         read_before = "context" in state
-        context = state["context"] if read_before else self._read(self._previous_state(gru, histories[0]))
+        context = state["context"] if read_before else self.read(self._previous_state(gru, histories[0]))
         width = 3 * gru.hidden_size
         inputs = graph.op("Add", project_inputs(graph, gru, embedded), columns(graph, context, 0, width))
         layers, rows = [], embedded
@@ -114,11 +193,11 @@ class Step:
             rows = layer_output(graph, layer.output, states, rows, self.alive)
         following = self._advance(state, layers)
         if read_before:
-            context = self._read(self._previous_state(gru, self._histories(following)[0]))
+            context = self.read(self._previous_state(gru, self._histories(following)[0]))
             following["context"] = context
         if decoder.self_attention is not None:
-            rows, following["past"] = self._attend_to_past(rows, state["past"])
-        return self._read_out(rows, embedded, columns(graph, context, width, 2**62)), following
+            rows, following["past"] = self.attend_to_past(rows, state["past"])
+        return self.read_out(rows, embedded, columns(graph, context, width, 2**62)), following
 
     def _histories(self, state: dict[str, str]) -> list[list[str]]:
         """Each layer's states (N, H) that enter a step: the earliest that counts, and the last."""
@@ -148,57 +227,37 @@ class Step:
             following["earlier"] = earlier
         return following
 
-    def _read(self, previous: str) -> str:
-        """The sum (N, P) of the values under the attention of what enters a step (N, H)."""
-        graph, (keys, values, present), first = self.graph, self.source, self.decoder.first
-        sentences = graph.op("Slice", graph.op("Shape", values), [0], [1])
-        if not isinstance(first, AttentiveGRU):
-            summed = graph.op(
-                "Expand", values, graph.op("Concat", sentences, self._beam(previous, sentences), [1], axis=0)
-            )
-            return graph.op("Reshape", summed, [-1, self._width()])
-        attention = first.attention
-        query = previous if attention.query_weight is None else linear(graph, previous, attention.query_weight)
-        shape = graph.op("Concat", sentences, [-1, attention_width(first)], axis=0)
-        query = graph.op("Reshape", query, shape)  # (B, k, A)
-        if attention.score is None:
-            scores = graph.op("MatMul", query, graph.op("Transpose", keys, perm=[0, 2, 1]))
-        else:
-            pairs = graph.op("Add", graph.op("Unsqueeze", query, [2]), graph.op("Unsqueeze", keys, [1]))
-            scores = graph.op("MatMul", graph.op("Tanh", pairs), attention.score)
-        scores = graph.op("Where", graph.op("Unsqueeze", present, [1]), scores, NOTHING)  # (B, k, S')
-        summed = graph.op("MatMul", graph.op("Softmax", scores, axis=-1), values)
-        return graph.op("Reshape", summed, [-1, self._width()])
 
-    def _beam(self, rows: str, sentences: str) -> str:
-        hypotheses = self.graph.op("Slice", self.graph.op("Shape", rows), [0], [1])
-        return self.graph.op("Div", hypotheses, sentences)
+class MinGRUStep(DecoderStep):
+    """One step of N hypotheses: see :meth:`recurrent_mt.layers.min_gru_decoder.MinGRUDecoder.step`."""
 
-    def _width(self) -> int:
-        return 3 * self.decoder.first.gru.hidden_size + self.decoder.readout.state.out_features
+    def __init__(self, graph: Graph, decoder: MinGRUDecoder, source: Source) -> None:
+        super().__init__(graph, decoder, source)
+        self.decoder = decoder
 
-    def _attend_to_past(self, rows: str, past: str) -> tuple[str, str]:
-        graph, layer = self.graph, self.decoder.self_attention
-        assert layer is not None
-        past = graph.op("Concat", past, graph.op("Unsqueeze", apply_linear(graph, rows, layer.memory), [1]), axis=1)
-        queries = graph.op("Unsqueeze", apply_linear(graph, rows, layer.query), [1])
-        heads = graph.op("Squeeze", softmax_attention(graph, layer, queries, past), [1])
-        return merge_heads(graph, layer, rows, heads), past
+    def __call__(self, embedded: str, state: dict[str, str]) -> tuple[str, dict[str, str]]:
+        """The features (N, O) and the next state, after the words (N, E) and the state before."""
+        graph, decoder, width = self.graph, self.decoder, 2 * self.decoder.size
+        layers: list[str] = []
 
-    def _read_out(self, states: str, embedded: str, context: str) -> str:
-        """Exports :class:`recurrent_mt.layers.decoder.MaxoutReadout`; there is no previous word at the beginning."""
-        graph, readout = self.graph, self.decoder.readout
-        word = apply_linear(graph, embedded, readout.previous_word)
-        if self.alive is not None:
-            word = graph.op("Mul", word, self.alive)
-        pairs = graph.op("Sum", apply_linear(graph, states, readout.state), word, context)
-        units = graph.op("Reshape", pairs, [0, readout.state.out_features // 2, 2])
-        return graph.op("ReduceMax", units, [2], keepdims=0)
+        def advance(inputs: str) -> str:
+            before = graph.op("Gather", state["hidden"], len(layers), axis=1)
+            layers.append(min_gru_step(graph, inputs, before, decoder.size))
+            return layers[-1]
 
-
-def attention_width(first: AttentiveGRU) -> int:
-    """A, the width of keys and queries."""
-    return first.gru.hidden_size if first.attention.query_weight is None else first.attention.query_weight.size(0)
+        top = layer_output(
+            graph, decoder.below.output, advance(project_inputs(graph, decoder.below, embedded)), embedded
+        )
+        context = self.read(top)
+        translated = advance(graph.op("Add", columns(graph, context, 0, width), decoder.above.bias))
+        top = graph.op("Add", top, layer_output(graph, decoder.above.output, translated, context))
+        for layer in cast("list[MinGRU]", decoder.upper):
+            states = advance(project_inputs(graph, layer, top))
+            top = graph.op("Add", top, layer_output(graph, layer.output, states, top))
+        following = {"hidden": graph.op("Concat", *(graph.op("Unsqueeze", x, [1]) for x in layers), axis=1)}
+        if decoder.self_attention is not None:
+            top, following["past"] = self.attend_to_past(top, state["past"])
+        return self.read_out(top, embedded, columns(graph, context, width, 2**62)), following
 
 
 def score_words(graph: Graph, features: str, output: nn.Module) -> str:

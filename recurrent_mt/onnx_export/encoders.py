@@ -12,12 +12,14 @@ from torch import Tensor, nn
 from ..layers.attention import EncoderSelfAttention
 from ..layers.grconv import WAVES, DilatedGRConv, DilatedGRConvEncoder, GRConvEncoder, GRConvWeights
 from ..layers.gru import GRU, GRUEncoder
+from ..layers.min_gru import MinGRU
 from .graph import (
     Graph,
     apply_linear,
     apply_norm,
     columns,
     gru_over_sentence,
+    in_order,
     layer_output,
     linear,
     merge_heads,
@@ -43,7 +45,7 @@ def encode_with_gru(graph: Graph, layer: GRUEncoder, embedded: str) -> tuple[str
     for directions in layer.layers:
         outputs = [
             layer_output(graph, direction.output, gru_over_sentence(graph, direction, rows, backward=backward), rows)
-            for direction, backward in zip(cast("list[GRU]", directions), (False, True))
+            for direction, backward in zip(cast("list[GRU | MinGRU]", directions), (False, True))
         ]
         rows = outputs[0] if len(outputs) == 1 else graph.op("Concat", *outputs, axis=1)
     # The last word's state forward, and the first word's backward.
@@ -109,18 +111,13 @@ def encode_with_dilated_grconv(graph: Graph, layer: DilatedGRConvEncoder, embedd
     rows, roots = [], []
     for number, direction in enumerate(cast("list[DilatedGRConv]", layer.directions)):
         own = columns(graph, leaves, number * size, (number + 1) * size)
-        nodes, sums = merge_dilated(graph, direction, reverse(graph, own) if number else own)
+        nodes, sums = merge_dilated(graph, direction, in_order(graph, own, backward=bool(number)))
         roots.append(graph.op("Gather", nodes, [-1], axis=0))
-        rows.append(reverse(graph, sums) if number else sums)
+        rows.append(in_order(graph, sums, backward=bool(number)))
     annotations = graph.op("Concat", *rows, axis=1)
     if layer.summary == "max":
         return annotations, graph.op("ReduceMax", annotations, [0], keepdims=1)
     return annotations, graph.op("Concat", *roots, axis=1)
-
-
-def reverse(graph: Graph, rows: str) -> str:
-    """The last row first."""
-    return graph.op("Slice", rows, [-1], [-(2**62)], [0], [-1])
 
 
 def merge_dilated(graph: Graph, direction: DilatedGRConv, leaves: str) -> tuple[str, str]:

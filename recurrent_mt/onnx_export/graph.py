@@ -15,6 +15,7 @@ from torch.nn import functional as F
 from ..layers.attention import SelfAttention
 from ..layers.gru import GRU, LayerOutput
 from ..layers.gru_cell import GRUCell
+from ..layers.min_gru import MinGRU
 from ..layers.weights import LowRankMatrix, whole_matrix
 
 #: The version of ONNX's operators, and of its files: what onnxruntime 1.17 and newer read.
@@ -196,9 +197,16 @@ def merge_heads(graph: Graph, layer: SelfAttention, states: str, heads: str) -> 
     return apply_norm(graph, graph.op("Add", states, apply_linear(graph, heads, layer.output)), layer.norm)
 
 
-def project_inputs(graph: Graph, layer: GRU, rows: str) -> str:
-    """Exports :meth:`recurrent_mt.layers.gru.GRU.project`: (N, E) → (N, 3H)."""
-    return linear(graph, rows, layer.input_weight, layer.biases())
+def project_inputs(graph: Graph, layer: GRU | MinGRU, rows: str) -> str:
+    """Exports :meth:`recurrent_mt.layers.gru.GRU.project`: (N, E) → (N, 3H), or (N, 2H) of a minimal one."""
+    return linear(graph, rows, layer.input_weight, layer.bias if isinstance(layer, MinGRU) else layer.biases())
+
+
+def min_gru_step(graph: Graph, inputs: str, previous: str, size: int) -> str:
+    """The states (N, H) after a step of a minimal GRU: :func:`recurrent_mt.kernels.min_gru.min_gru`."""
+    update, candidate = (columns(graph, inputs, start, start + size) for start in (0, size))
+    change = graph.op("Sub", candidate, previous)
+    return graph.op("Add", previous, graph.op("Mul", graph.op("Sigmoid", update), change))
 
 
 def gru_step(graph: Graph, layer: GRU, inputs: str, previous: str) -> str:
@@ -249,8 +257,10 @@ def layer_output(graph: Graph, output: LayerOutput, states: str, inputs: str, al
     return states if output.norm is None else apply_norm(graph, states, output.norm)
 
 
-def gru_over_sentence(graph: Graph, layer: GRU, rows: str, *, backward: bool) -> str:
+def gru_over_sentence(graph: Graph, layer: GRU | MinGRU, rows: str, *, backward: bool) -> str:
     """The states (S, H) over the words (S, E) of one sentence, from zeros on, in the words' order."""
+    if isinstance(layer, MinGRU):
+        return _min_gru_over_sentence(graph, layer, rows, backward=backward)
     if layer.time_skip is not None or not layer.variant.in_kernels:
         return _gru_by_steps(graph, layer, rows, backward=backward)
     size = layer.hidden_size
@@ -277,6 +287,22 @@ def gru_over_sentence(graph: Graph, layer: GRU, rows: str, *, backward: bool) ->
     return graph.op("Squeeze", states, [1, 2])
 
 
+def _min_gru_over_sentence(graph: Graph, layer: MinGRU, rows: str, *, backward: bool) -> str:
+    size = layer.hidden_size
+
+    def step(inner: Graph, before: str, inputs: str) -> tuple[str, str]:
+        state = min_gru_step(inner, inner.op("Unsqueeze", inputs, [0]), before, size)
+        return state, inner.op("Squeeze", state, [0])
+
+    inputs = in_order(graph, project_inputs(graph, layer, rows), backward=backward)
+    return in_order(graph, graph.scan(step, graph.op("Identity", torch.zeros(1, size)), inputs), backward=backward)
+
+
+def in_order(graph: Graph, rows: str, *, backward: bool) -> str:
+    """The rows, the last one first if they are read backward."""
+    return graph.op("Slice", rows, [-1], [-(2**62)], [0], [-1]) if backward else rows
+
+
 def _gru_by_steps(graph: Graph, layer: GRU, rows: str, *, backward: bool) -> str:
     size, span = layer.hidden_size, 1 if layer.time_skip is None else layer.time_skip.span
 
@@ -291,8 +317,6 @@ def _gru_by_steps(graph: Graph, layer: GRU, rows: str, *, backward: bool) -> str
             following = inner.op("Concat", inner.op("Slice", history, [1], [span], [0]), state, axis=0)
         return following, inner.op("Squeeze", state, [0])
 
-    def in_order(values: str) -> str:
-        return graph.op("Slice", values, [-1], [-(2**62)], [0], [-1]) if backward else values
-
-    inputs = in_order(project_inputs(graph, layer, rows))
-    return in_order(graph.scan(step, graph.op("Identity", torch.zeros(span, size)), inputs))
+    inputs = in_order(graph, project_inputs(graph, layer, rows), backward=backward)
+    states = graph.scan(step, graph.op("Identity", torch.zeros(span, size)), inputs)
+    return in_order(graph, states, backward=backward)

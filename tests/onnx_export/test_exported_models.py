@@ -50,6 +50,10 @@ OPTIONS = [
     ("gru_encoder", "additive", {"gru_rank": 2, "no_gate_bias": True, "embed_bias": True, "decoder_output_rank": 3}),
     ("gru_encoder", "additive", {"encoder_self_attention_heads": 1, "decoder_self_attention_heads": 2}),
     ("gru_encoder", "none", {"encoder_self_attention_heads": 1, "decoder_self_attention_heads": 2}),
+    ("gru_encoder", "scaled_general", {"decoder_cell": "min_gru", "decoder_layer_norm": True}),
+    ("gru_encoder", "additive", {"decoder_cell": "min_gru", "decoder_layers": 3, "gru_rank": 2}),
+    ("gru_encoder", "none", {"decoder_cell": "min_gru", "decoder_self_attention_heads": 2}),
+    ("min_gru_encoder", "additive", {"skip_io": True, "encoder_layer_norm": True}),
     ("gru_encoder", "additive", {"decoder_out_embed_dim": 8, "share_decoder_input_output_embed": True}),
     (
         "grconv_encoder",
@@ -110,7 +114,7 @@ def test_an_exported_model_translates_as_fairseq_does(architecture, attention, o
 
 def test_every_graph_is_that_of_a_model_here():
     assert set(encoders.ENCODERS) - {DilatedGRConvEncoder} == {LAYERS[name] for name in EXPORTED}
-    assert EXPORTED == ["grconv_encoder", "gru_encoder"]
+    assert EXPORTED == ["grconv_encoder", "gru_encoder", "min_gru_encoder"]
 
 
 def test_an_encoder_without_a_graph_is_named(tmp_path):
