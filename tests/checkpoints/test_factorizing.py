@@ -50,8 +50,9 @@ def test_at_full_rank_the_translations_and_their_scores_are_the_same(architectur
     assert all(matrix.rank == min(matrix.shape) for matrix in matrices)
 
 
-def test_below_full_rank_it_is_the_model_that_the_option_builds(tmp_path):
-    options = {"encoder_bidirectional": True, "skip_io": True, "decoder_transition_depth": 2}
+@pytest.mark.parametrize("decoder", [{"decoder_transition_depth": 2}, {"decoder_cell": "min_gru", "decoder_layers": 2}])
+def test_below_full_rank_it_is_the_model_that_the_option_builds(decoder, tmp_path):
+    options = {"encoder_bidirectional": True, "skip_io": True, **decoder}
     full = small_checkpoint(tmp_path, "gru_encoder", **options)
     file, matrices = factorize_checkpoint(tmp_path / "checkpoint.pt", tmp_path / "low", rank=2)
     low = Checkpoint(file, tmp_path).model

@@ -111,11 +111,26 @@ def test_a_frozen_embedding_with_a_bias_is_frozen_whole():
         ({"decoder_spectral_radius": 2.0}, "--decoder-spectral-radius 2.0 needs --initialization published"),
         ({"decoder_hidden_size": 0}, "--decoder-hidden-size must be at least 1, not 0"),
         ({"encoder_layers": -1}, "--encoder-layers must be at least 1, not -1"),
+        (
+            {"decoder_cell": "min_gru", "decoder_order": "attention_first"},
+            "does not go with --decoder-order attention_",
+        ),
+        ({"decoder_cell": "min_gru", "decoder_transition_depth": 2}, "does not go with --decoder-transition-depth"),
+        ({"decoder_cell": "min_gru", "gru_rank": -1}, "--gru-rank must be 0 .* not -1"),
     ],
 )
 def test_contradictory_options_are_refused_by_name(options, message):
     with pytest.raises(ValueError, match=message):
         build("gru_encoder", **options)
+
+
+@pytest.mark.parametrize(
+    "option", [{"recurrent_dropout": 0.1}, {"skip_time": 2}, {"no_gate_bias": True}, {"skip_io": True}]
+)
+def test_an_option_of_grus_is_refused_where_there_is_none(option):
+    build("gru_encoder", decoder_cell="min_gru", **option)  # its encoder reads it
+    with pytest.raises(ValueError, match=f"--{next(iter(option)).replace('_', '-')} is never read"):
+        build("grconv_encoder", decoder_cell="min_gru", **option)
 
 
 def test_sharing_all_embeddings_needs_equal_sizes_and_one_file(tmp_path):
