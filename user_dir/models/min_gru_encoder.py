@@ -16,7 +16,7 @@ from .encoder_decoder import EncoderDecoderModel, dropout, min_gru_variant
 class MinGRUEncoderConfig(EncoderDecoderConfig):
     """Options of ``min_gru_encoder``, which reads in both directions."""
 
-    encoder_layers: int = option(2, "number of encoder layers")
+    encoder_layers: int = option(2, "number of encoder layers, as in fairseq's lstm")
 
 
 @register_model("min_gru_encoder", dataclass=MinGRUEncoderConfig)
