@@ -7,10 +7,11 @@ additive attention, B × S × A numbers a step, is recomputed in the backward pa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from .dispatch import Operation, in_triton
 from .gru import joined
@@ -140,18 +141,46 @@ def step_attention(
     if weights.query is None or weights.score is None:
         energy = torch.bmm(grouped, keys.transpose(1, 2))
     else:
-        energy = _additive_energy(project_query(state, weights.query).view(*grouped.shape[:2], -1), keys, weights.score)
+        queries = project_query(state, weights.query).view(*grouped.shape[:2], -1)
+        energy = _AdditiveEnergy.apply(queries, keys, weights.score)
     energy.masked_fill_(padding_mask.unsqueeze(1), torch.finfo(energy.dtype).min)
     attention = torch.softmax(energy, dim=2)
     return torch.bmm(attention, values).flatten(0, 1), attention.flatten(0, 1)
 
 
-def _additive_energy(queries: Tensor, keys: Tensor, score: Tensor) -> Tensor:
-    """The energy (b, beam, S) of queries (b, beam, A) and keys (b, S, A)."""
-    queries, keys = queries.unsqueeze(2), keys.unsqueeze(1)
-    sums = queries.size(1) * keys.size(2) * keys.size(3)
-    sentences = pieces(keys.size(0), sums, keys)
-    return joined([(keys[piece] + queries[piece]).tanh_() @ score for piece in sentences])
+class _AdditiveEnergy(torch.autograd.Function):
+    """The energy v_a · tanh(q + k) (b, T, S) of queries (b, T, A) and keys (b, S, A), some sentences at a time.
+
+    The tanh, (b, T, S, A) numbers, is computed once more for the gradient.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, queries: Tensor, keys: Tensor, score: Tensor) -> Tensor:
+        ctx.save_for_backward(queries, keys, score)
+        sums = [_sums(queries, keys, piece).tanh_() @ score for piece in _sentences(queries, keys)]
+        return joined(sums)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        queries, keys, score = ctx.saved_tensors
+        grad_queries, grad_keys, grad_score = torch.empty_like(queries), torch.empty_like(keys), torch.zeros_like(score)
+        for piece in _sentences(queries, keys):
+            tanh = _sums(queries, keys, piece).tanh_()
+            grad_score += grad[piece].flatten() @ tanh.flatten(0, 2)
+            slope = torch.ops.aten.tanh_backward(grad[piece].unsqueeze(3) * score, tanh)
+            torch.sum(slope, dim=2, out=grad_queries[piece])
+            torch.sum(slope, dim=1, out=grad_keys[piece])
+        return grad_queries, grad_keys, grad_score
+
+
+def _sums(queries: Tensor, keys: Tensor, piece: slice) -> Tensor:
+    """Each query with each key, (p, T, S, A)."""
+    return keys[piece].unsqueeze(1) + queries[piece].unsqueeze(2)
+
+
+def _sentences(queries: Tensor, keys: Tensor) -> list[slice]:
+    return pieces(keys.size(0), queries.size(1) * keys.size(1) * keys.size(2), keys)
 
 
 def project_query(state: Tensor, weight: Tensor) -> Tensor:
