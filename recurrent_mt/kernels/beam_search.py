@@ -9,18 +9,21 @@ from torch import Tensor
 
 
 class DecoderWeights(NamedTuple):
-    """A decoder of one layer, as the search multiplies by it. Where 3H numbers enter a GRU, 2H enter a minimal one.
+    """A decoder of one layer, as the search multiplies by it.
+
+    Where 3H numbers enter a GRU, 2H enter a minimal one. W is the width of the readout, O or, with maxout, 2O.
 
     Attributes:
-        factors: the matrices, each as ``torch.ops.recurrent_mt.right_factor`` stores it: (E, 3H + 2O) of the word, for
-            the recurrence and for the readout; (H, 2O) of the readout; (O, V) of the output, or (O, R) and (R, V); for
+        factors: the matrices, each as ``torch.ops.recurrent_mt.right_factor`` stores it: (E, 3H + W) of the word, for
+            the recurrence and for the readout; (H, W) of the readout; (O, V) of the output, or (O, R) and (R, V); for
             additive attention, (H, A) of the query; and, of a GRU, (H, 2H) of the gates and (H, H) of the candidate.
         columns: how many columns each has.
         embedding: (V, E).
         output_bias: (V,), or None.
-        word_bias: (3H + 2O,) what is added to the products of a word, or None.
+        word_bias: (3H + W,) what is added to the products of a word, or None.
         score: (A,) of additive attention, or None.
         is_min_gru: whether the layer is that of :class:`recurrent_mt.layers.min_gru_decoder.MinGRUDecoder`.
+        maxout: whether the readout has maxout.
         word_first: a GRU decoder's order; see :class:`recurrent_mt.layers.decoder.GRUDecoder`.
         norms: (H,) gain and shift of the layer norms below and above the attention of minimal GRUs, or nothing.
         norm_epsilon: of layer norms of states, or None. The gain and shift of a GRU's are in the readout's matrix and
@@ -34,6 +37,7 @@ class DecoderWeights(NamedTuple):
     word_bias: Tensor | None
     score: Tensor | None
     is_min_gru: bool
+    maxout: bool
     word_first: bool
     norms: list[Tensor]
     norm_epsilon: float | None
@@ -45,8 +49,8 @@ class SearchSource(NamedTuple):
     Attributes:
         initial: (B, H) the first states of a GRU, or (B, 2H) of two minimal ones.
         keys: (B, S, A) with attention.
-        products: (B, S, 3H + 2O) the products of the annotations with what a context is multiplied by; without
-            attention, (B, 1, 3H + 2O) those of the summary. They include the biases, which attention, whose weights sum
+        products: (B, S, 3H + W) the products of the annotations with what a context is multiplied by; without
+            attention, (B, 1, 3H + W) those of the summary. They include the biases, which attention, whose weights sum
             to one, passes on as they are.
         padding_mask: (B, S) True on padding.
         has_attention: whether there is attention.
@@ -116,6 +120,7 @@ def beam_search(weights: DecoderWeights, source: SearchSource, options: SearchOp
         weights.output_bias,
         weights.word_bias,
         weights.is_min_gru,
+        weights.maxout,
         weights.word_first,
         weights.norms,
         weights.norm_epsilon,

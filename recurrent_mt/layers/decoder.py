@@ -20,25 +20,34 @@ from .time_skip import last_states
 from .weights import multiply
 
 
-class MaxoutReadout(nn.Module):
-    """A hidden layer of maxout units, each the larger of two neighbors.
+class Readout(nn.Module):
+    """From a state, the previous word, and a context to the features from which the next word is scored.
 
-    t̃ = U_o s + V_o E y + C_o c + b,  t_k = max(t̃_{2k−1}, t̃_{2k}): Cho et al. (2014a), appendix; Bahdanau et al. (2015),
-    A.2.2 (Goodfellow et al. 2013 for the unit). A.2.2 prints U_o s_{i−1} where equation (4) has s_i; which state s is
-    here is up to the decoder's order.
+    t̃ = U_o s + V_o E y + C_o c + b. With maxout, the features are the larger of every two neighbors, max(t̃_{2k−1},
+    t̃_{2k}): Cho et al. (2014a), appendix; Bahdanau et al. (2015), A.2.2 (Goodfellow et al. 2013 for the unit). Without,
+    they are t̃ itself, half as many products. A.2.2 prints U_o s_{i−1} where equation (4) has s_i; which state s is here
+    is up to the decoder's order.
 
     Args:
         state_size: H.
         embed_size: E.
         context_size: D.
-        output_size: how many maxout units.
+        output_size: O, how many features.
+        maxout: whether there are twice as many sums as features.
+
+    Attributes:
+        width: how many sums there are.
     """
 
-    def __init__(self, *, state_size: int, embed_size: int, context_size: int, output_size: int) -> None:
+    def __init__(
+        self, *, state_size: int, embed_size: int, context_size: int, output_size: int, maxout: bool = True
+    ) -> None:
         super().__init__()
-        self.state = Linear(state_size, 2 * output_size)
-        self.previous_word = Linear(embed_size, 2 * output_size, bias=False)
-        self.context = Linear(context_size, 2 * output_size, bias=False)
+        self.maxout = maxout
+        self.width = 2 * output_size if maxout else output_size
+        self.state = Linear(state_size, self.width)
+        self.previous_word = Linear(embed_size, self.width, bias=False)
+        self.context = Linear(context_size, self.width, bias=False)
         for layer in (self.state, self.previous_word, self.context):
             nn.init.xavier_uniform_(layer.weight)
         nn.init.zeros_(self.state.bias)
@@ -50,15 +59,15 @@ class MaxoutReadout(nn.Module):
 
         Args:
             states: (N, H).
-            projected_words: (N, 2 · output_size) the previous words (N, E) through :attr:`previous_word`.
-            projected_context: (N, 2 · output_size) the contexts (N, D) through :attr:`context`.
+            projected_words: (N, width) the previous words (N, E) through :attr:`previous_word`.
+            projected_context: (N, width) the contexts (N, D) through :attr:`context`.
 
         Returns:
-            (N, output_size).
+            (N, O).
         """
         # Under autocast the products are narrow; their sum has the states' dtype.
-        pairs = self.state(states).to(states.dtype) + projected_words + projected_context
-        return _Maxout.apply(pairs)
+        sums = self.state(states).to(states.dtype) + projected_words + projected_context
+        return _Maxout.apply(sums) if self.maxout else sums
 
 
 class _Maxout(torch.autograd.Function):
@@ -177,7 +186,7 @@ class GRUDecoder(nn.Module):
     def __init__(
         self,
         first: FixedContextGRU | AttentiveGRU,
-        readout: MaxoutReadout,
+        readout: Readout,
         *,
         summary_size: int,
         num_layers: int = 1,

@@ -12,7 +12,7 @@ from ..kernels.attention import Memory, attend
 from ..kernels.min_gru import min_gru
 from ..kernels.packing import Packing
 from .attention import Attention, DecoderSelfAttention
-from .decoder import DecoderState, MaxoutReadout
+from .decoder import DecoderState, Readout
 from .dropout import Dropout
 from .encoder_output import EncoderOutput, for_each_hypothesis
 from .linear import Linear
@@ -59,7 +59,7 @@ class MinGRUDecoder(nn.Module):
         below: MinGRU,
         attention: Attention | None,
         above: MinGRU,
-        readout: MaxoutReadout,
+        readout: Readout,
         *,
         summary_size: int,
         num_layers: int = 1,

@@ -75,7 +75,7 @@ def attention_of(decoder: AnyDecoder) -> Attention | None:
 def products_width(decoder: AnyDecoder) -> int:
     """P, the width of the products of a context: those that enter the recurrence, and those of the readout."""
     entering = 2 * decoder.size if isinstance(decoder, MinGRUDecoder) else 3 * decoder.first.gru.hidden_size
-    return entering + decoder.readout.state.out_features
+    return entering + decoder.readout.width
 
 
 def prepare_source(graph: Graph, decoder: AnyDecoder, encoded: Encoded) -> tuple[Source, dict[str, str]]:
@@ -145,13 +145,15 @@ class DecoderStep:
         return merge_heads(graph, layer, rows, heads), past
 
     def read_out(self, states: str, embedded: str, context: str) -> str:
-        """Exports :class:`recurrent_mt.layers.decoder.MaxoutReadout`; there is no previous word at the beginning."""
+        """Exports :class:`recurrent_mt.layers.decoder.Readout`; there is no previous word at the beginning."""
         graph, readout = self.graph, self.readout
         word = apply_linear(graph, embedded, readout.previous_word)
         if self.alive is not None:
             word = graph.op("Mul", word, self.alive)
-        pairs = graph.op("Sum", apply_linear(graph, states, readout.state), word, context)
-        units = graph.op("Reshape", pairs, [0, readout.state.out_features // 2, 2])
+        sums = graph.op("Sum", apply_linear(graph, states, readout.state), word, context)
+        if not readout.maxout:
+            return sums
+        units = graph.op("Reshape", sums, [0, readout.width // 2, 2])
         return graph.op("ReduceMax", units, [2], keepdims=0)
 
 

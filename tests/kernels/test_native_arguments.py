@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from recurrent_mt.kernels.gru import gru
-from tests.kernels import test_attentive_gru, test_dilated_grconv, test_grconv, test_gru
+from recurrent_mt.kernels.min_gru import min_gru
+from tests.kernels import test_attentive_gru, test_dilated_grconv, test_grconv, test_gru, test_min_gru
 from tests.kernels.batches import needs_native, random, within
 
 EXAMPLES = int(os.environ.get("HYPOTHESIS_MAX_EXAMPLES", "100"))
@@ -44,6 +45,8 @@ def recorded_calls():
     with Recorder() as recorder:
         counts, tensors = test_gru.arguments([3, 2], 4)
         differentiate(lambda backend, *a: [within(backend, gru)(*a, batch_sizes=counts)], tensors)
+        counts, tensors = test_min_gru.arguments([3, 2], 4)
+        differentiate(lambda backend, *a: [within(backend, min_gru)(*a, batch_sizes=counts)], tensors)
         counts, mask, tensors = test_attentive_gru.arguments([3, 1, 2], 5, additive=True)
         differentiate(test_attentive_gru.run(counts, mask), tensors)
         counts, tensors = test_grconv.arguments([4, 3, 1], 4)
@@ -76,15 +79,20 @@ def dropout_call():
     return [random(5, 4), 0.5, 3]
 
 
-def beam_search_call(*, additive=True, keys=5):
+def beam_search_call(*, additive=True, keys=5, min_gru=False):
     """Two sources of three words, seven words, states of four units."""
     size, words, embedding, outputs = 4, 7, 3, 2
-    columns = [3 * size + 2 * outputs, 2 * size, size, 2 * outputs, words, *([keys] if additive else [])]
-    rows = [embedding, size, size, size, outputs, size]
-    factors = [torch.ops.recurrent_mt.right_factor(random(*shape)) for shape in zip(rows, columns)]
-    weights = [factors, columns, random(words, embedding), random(words), True, 1e-5]
-    source = [random(2, size), random(2, 3, keys), random(2, 3, columns[0]), torch.zeros(2, 3, dtype=torch.bool)]
-    return [*weights, *source, random(keys) if additive else None, True, 3, 6, 1, 0.0, 1.0, 2, 2, 1, 3]
+    entering, states = (2, 2) if min_gru else (3, 1)
+    shapes = [(embedding, entering * size + 2 * outputs), (size, 2 * outputs), (outputs, words)]
+    shapes += [(size, keys)] if additive else []
+    shapes += [] if min_gru else [(size, 2 * size), (size, size)]
+    factors = [torch.ops.recurrent_mt.right_factor(random(*shape)) for shape in shapes]
+    width = shapes[0][1]
+    weights = [factors, [columns for _, columns in shapes], random(words, embedding), random(words), random(width)]
+    norms = [random(size) for _ in range(4)] if min_gru else []
+    source = [random(2, states * size), random(2, 3, keys), random(2, 3, width), torch.zeros(2, 3, dtype=torch.bool)]
+    search = [random(keys) if additive else None, True, 3, 6, 1, 0.0, 1.0, 2, 2, 1, 3]
+    return [*weights, min_gru, True, not min_gru, norms, 1e-5, *source, *search]
 
 
 OPERATIONS = (
@@ -103,6 +111,8 @@ OPERATIONS = (
     "gru_backward",
     "linear",
     "linear_backward",
+    "min_gru",
+    "min_gru_backward",
     "right_factor",
 )
 
@@ -201,7 +211,7 @@ def test_the_calls_that_are_damaged_are_those_of_every_operation_and_right():
 def test_the_epsilon_of_the_searchs_layer_norm_is_positive(epsilon):
     call = calls()["beam_search"]
     with pytest.raises(ValueError, match="norm_epsilon must be positive"):
-        torch.ops.recurrent_mt.beam_search(*call[:5], epsilon, *call[6:])
+        torch.ops.recurrent_mt.beam_search(*call[:9], epsilon, *call[10:])
 
 
 @needs_native
@@ -211,6 +221,15 @@ def test_keys_without_a_query_are_as_wide_as_the_searchs_states(keys):
         torch.ops.recurrent_mt.beam_search(*beam_search_call(additive=False, keys=4))
         with pytest.raises(ValueError, match=f"keys must be as wide as the states they meet, 4, not {keys}"):
             torch.ops.recurrent_mt.beam_search(*beam_search_call(additive=False, keys=keys))
+
+
+@needs_native
+def test_norms_of_minimal_grus_are_two_gains_and_two_shifts():
+    call = beam_search_call(min_gru=True)
+    with torch.no_grad():
+        torch.ops.recurrent_mt.beam_search(*call)
+        with pytest.raises(ValueError, match="norms must be gain and shift of both minimal GRUs, not 3 tensors"):
+            torch.ops.recurrent_mt.beam_search(*call[:8], call[8][:3], *call[9:])
 
 
 @needs_native
@@ -228,8 +247,8 @@ def test_the_beam_is_narrower_than_the_vocabulary(beam):
 @pytest.mark.parametrize("rank", [-1, 2**62])
 def test_the_rank_of_the_searchs_output_fits_its_factor(rank):
     factors, columns, *rest = beam_search_call()
-    with torch.no_grad(), pytest.raises(ValueError, match="columns must fit the factor at 4, not be"):
-        torch.ops.recurrent_mt.beam_search([*factors, factors[-1]], [*columns[:4], rank, 7, 5], *rest)
+    with torch.no_grad(), pytest.raises(ValueError, match="columns must fit the factor at 2, not be"):
+        torch.ops.recurrent_mt.beam_search([*factors, factors[-1]], [*columns[:2], rank, *columns[2:]], *rest)
 
 
 #: What says in which format each operation multiplies.

@@ -6,7 +6,7 @@ import torch
 from recurrent_mt.kernels.packing import make_packing
 from recurrent_mt.layers.attention import ATTENTIONS, Attention, DecoderSelfAttention
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
-from recurrent_mt.layers.decoder import GRUDecoder, MaxoutReadout
+from recurrent_mt.layers.decoder import GRUDecoder, Readout
 from recurrent_mt.layers.encoder_output import EncoderOutput
 from recurrent_mt.layers.gru_cell import PLAIN, GRUVariant
 from recurrent_mt.layers.min_gru import MinGRU
@@ -76,7 +76,7 @@ def build(attention, num_layers=1, *, word_first=False, min_gru=False, variant=P
 
 
 def readout(context_size):
-    return MaxoutReadout(state_size=HIDDEN, embed_size=EMBED, context_size=context_size, output_size=OUTPUT)
+    return Readout(state_size=HIDDEN, embed_size=EMBED, context_size=context_size, output_size=OUTPUT)
 
 
 def min_grus(attention, variant, options):
@@ -337,7 +337,7 @@ def test_scoring_first_reads_with_the_state_that_it_scores_from(attention, backe
 
 
 def test_maxout_takes_the_larger_of_neighbors():
-    readout = MaxoutReadout(state_size=4, embed_size=1, context_size=1, output_size=2)
+    readout = Readout(state_size=4, embed_size=1, context_size=1, output_size=2)
     with torch.no_grad():
         readout.state.weight.copy_(torch.eye(4))
     features = readout(torch.tensor([[1.0, 2.0, 5.0, -7.0]]), torch.zeros(1, 4), torch.zeros(1, 4))
@@ -347,7 +347,7 @@ def test_maxout_takes_the_larger_of_neighbors():
 @pytest.mark.parametrize("number", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
 def test_the_gradient_of_maxout_is_that_of_the_larger_neighbor_or_of_the_first_of_equals(number):
     pairs = torch.tensor([[1, 2, 5, -7], [3, 3, -1, -1]], dtype=number, requires_grad=True)
-    readout = MaxoutReadout(state_size=4, embed_size=1, context_size=1, output_size=2).to(number).requires_grad_(False)
+    readout = Readout(state_size=4, embed_size=1, context_size=1, output_size=2).to(number).requires_grad_(False)
     readout.state.weight.copy_(torch.eye(4))
     nothing = torch.zeros(2, 4, dtype=number)
     features = readout(pairs, nothing, nothing)

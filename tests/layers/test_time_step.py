@@ -5,7 +5,7 @@ import torch
 
 from recurrent_mt.kernels.packing import make_packing
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
-from recurrent_mt.layers.decoder import GRUDecoder, MaxoutReadout
+from recurrent_mt.layers.decoder import GRUDecoder, Readout
 from recurrent_mt.layers.encoder_output import EncoderOutput
 from recurrent_mt.layers.gru import GRU, GRUEncoder
 from recurrent_mt.layers.gru_cell import PLAIN, GRUVariant
@@ -88,7 +88,7 @@ def build_decoder(attention, variant, *, word_first):
         first = FixedContextGRU(EMBED, HIDDEN, context_size=HIDDEN, variant=variant)
     else:
         first = AttentiveGRU(EMBED, HIDDEN, context_size=HIDDEN, attention=attention, variant=variant)
-    readout = MaxoutReadout(state_size=HIDDEN, embed_size=EMBED, context_size=HIDDEN, output_size=2)
+    readout = Readout(state_size=HIDDEN, embed_size=EMBED, context_size=HIDDEN, output_size=2)
     decoder = GRUDecoder(first, readout, summary_size=HIDDEN, word_first=word_first).double()
     for parameter in decoder.parameters():
         torch.nn.init.normal_(parameter, std=0.5)

@@ -52,6 +52,8 @@ OPTIONS = {
         "encoder_self_attention_heads": 5,
     },
     "no_gate_bias": {"no_gate_bias": True},
+    "min_gru": {"decoder_cell": "min_gru"},
+    "linear_readout": {"decoder_readout": "linear"},
     "embed_bias": {"embed_bias": True},
     "backward_summary": {"encoder_bidirectional": True, "encoder_summary": "backward"},
     "forward_summary": {"encoder_bidirectional": True, "encoder_summary": "forward"},

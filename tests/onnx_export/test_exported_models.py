@@ -50,7 +50,11 @@ OPTIONS = [
     ("gru_encoder", "additive", {"gru_rank": 2, "no_gate_bias": True, "embed_bias": True, "decoder_output_rank": 3}),
     ("gru_encoder", "additive", {"encoder_self_attention_heads": 1, "decoder_self_attention_heads": 2}),
     ("gru_encoder", "none", {"encoder_self_attention_heads": 1, "decoder_self_attention_heads": 2}),
-    ("gru_encoder", "scaled_general", {"decoder_cell": "min_gru", "decoder_layer_norm": True}),
+    (
+        "gru_encoder",
+        "scaled_general",
+        {"decoder_cell": "min_gru", "decoder_layer_norm": True, "decoder_readout": "linear"},
+    ),
     ("gru_encoder", "additive", {"decoder_cell": "min_gru", "decoder_layers": 3, "gru_rank": 2}),
     ("gru_encoder", "none", {"decoder_cell": "min_gru", "decoder_self_attention_heads": 2}),
     ("min_gru_encoder", "additive", {"skip_io": True, "encoder_layer_norm": True}),

@@ -47,7 +47,8 @@ DECODERS = {
     "layer_norm_of_what_attention_gave": {"decoder_layer_norm": True, "decoder_order": "attention_first"},
     "published": {"embed_bias": True, "no_gate_bias": True},
     "shared": {"share_decoder_input_output_embed": True, "decoder_out_embed_dim": 8},
-    "min_gru": {"decoder_cell": "min_gru"},
+    "linear_readout": {"decoder_readout": "linear"},
+    "min_gru": {"decoder_cell": "min_gru", "decoder_readout": "linear"},
     "min_gru_of_low_rank_with_layer_norm": {"decoder_cell": "min_gru", "decoder_layer_norm": True, "gru_rank": 3},
 }
 

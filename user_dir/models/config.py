@@ -17,6 +17,7 @@ from .autocast import DTYPES
 from .removed import RemovedOptions
 
 DECODER_CELL_CHOICES = ChoiceEnum(["gru", "min_gru"])
+DECODER_READOUT_CHOICES = ChoiceEnum(["maxout", "linear"])
 DECODER_ATTENTION_CHOICES = ChoiceEnum(["none", *ATTENTIONS])
 # Older checkpoints and commands call the same two orders score_first and update_first.
 FORMER_ORDERS = {"score_first": "word_first", "update_first": "attention_first"}
@@ -114,7 +115,13 @@ class EncoderDecoderConfig(RemovedOptions):
         "the first",
     )
     decoder_out_embed_dim: int = option(
-        512, "maxout units of the readout, from which the vocabulary is scored (Bahdanau et al. 2015, A.2.3: 500)"
+        512, "units of the readout, from which the vocabulary is scored (Bahdanau et al. 2015, A.2.3: 500)"
+    )
+    decoder_readout: DECODER_READOUT_CHOICES = option(
+        "maxout",
+        "the features that words are scored from, made of state, previous word, and context: 'maxout' units, each the "
+        "larger of two sums (Cho et al. 2014; Bahdanau et al. 2015, A.2.2), or the 'linear' sums themselves, with half "
+        "as many products (this project's own)",
     )
     decoder_attention: DECODER_ATTENTION_CHOICES = option(
         "additive",

@@ -17,7 +17,7 @@ from torch import nn
 
 from recurrent_mt.layers.attention import Attention, DecoderSelfAttention, EncoderSelfAttention
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
-from recurrent_mt.layers.decoder import GRUDecoder, MaxoutReadout
+from recurrent_mt.layers.decoder import GRUDecoder, Readout
 from recurrent_mt.layers.dropout import Dropout, EmbeddingDropout, owner_names
 from recurrent_mt.layers.gru import InputSkip
 from recurrent_mt.layers.gru_cell import GRUCell, GRUVariant
@@ -221,11 +221,12 @@ def build_decoder_layer(
     embed_size, size = cfg.decoder_embed_dim, cfg.decoder_hidden_size
     context_size = summary_size if attention is None else annotation_size
     readout = functools.partial(
-        MaxoutReadout,
+        Readout,
         state_size=size,
         embed_size=embed_size,
         context_size=context_size,
         output_size=cfg.decoder_out_embed_dim,
+        maxout=str(cfg.decoder_readout) == "maxout",
     )
     common: dict[str, Any] = {
         "summary_size": summary_size,

@@ -97,9 +97,9 @@ class _LayerWeights(NamedTuple):
 
     Attributes:
         word: (3H, E) the weight of the word in the recurrence; (2H, E) for minimal GRUs, and so on below.
-        word_bias: (3H + 2O,) or None.
-        context_bias: (3H + 2O,).
-        readout: (2O, H) the weight of states in the readout.
+        word_bias: (3H + W,) or None.
+        context_bias: (3H + W,).
+        readout: (W, H) the weight of states in the readout.
         states: the matrices of a GRU's states, (2H, H) and (H, H).
         attention: or None.
         norms: as in :class:`~recurrent_mt.kernels.beam_search.DecoderWeights`.
@@ -172,6 +172,7 @@ def _decoder_weights(decoder: Decoder) -> DecoderWeights:
         word_bias=layer.word_bias,
         score=None if layer.attention is None else layer.attention.score,
         is_min_gru=isinstance(decoder.layer, MinGRUDecoder),
+        maxout=decoder.layer.readout.maxout,
         word_first=decoder.layer.word_first,
         norms=layer.norms,
         norm_epsilon=layer.norm_epsilon,

@@ -198,8 +198,8 @@ using Hypotheses = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>;
 /// the states of a GRU, (B, 2H) those of two minimal ones.
 Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Tensor& embedding,
                        const optional<Tensor>& output_bias, const optional<Tensor>& word_bias, bool is_min_gru,
-                       bool word_first, at::TensorList norms, optional<double> norm_epsilon, const Tensor& initial,
-                       const Tensor& keys, const Tensor& products, const Tensor& padding_mask,
+                       bool maxout, bool word_first, at::TensorList norms, optional<double> norm_epsilon,
+                       const Tensor& initial, const Tensor& keys, const Tensor& products, const Tensor& padding_mask,
                        const optional<Tensor>& score, bool has_attention, int64_t beam, int64_t longest,
                        int64_t shortest, double unknown_penalty, double temperature, int64_t begin, int64_t end,
                        int64_t padding, int64_t unknown) {
@@ -208,13 +208,13 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
                     "initial, embedding, products and keys must have 2, 2, 3 and 3 dimensions, not ", initial.sizes(),
                     ", ", embedding.sizes(), ", ", products.sizes(), " and ", keys.sizes());
   const int64_t states = is_min_gru ? 2 : 1, sentences = initial.size(0), size = initial.size(1) / states,
-                width = products.size(2), vocabulary = embedding.size(0), pairs = width - (is_min_gru ? 2 : 3) * size,
-                has_query = score.has_value(), has_gates = is_min_gru ? 0 : 2;
+                width = products.size(2), vocabulary = embedding.size(0), sums = width - (is_min_gru ? 2 : 3) * size,
+                features = maxout ? sums / 2 : sums, has_query = score.has_value(), has_gates = is_min_gru ? 0 : 2;
   const int64_t outputs = static_cast<int64_t>(factors.size()) - 2 - has_query - has_gates;
   TORCH_CHECK_VALUE((outputs == 1 || outputs == 2) && columns.size() == factors.size(),
                     "factors must be 3 to 7 with as many columns, not ", factors.size(), " and ", columns.size());
   TORCH_CHECK_VALUE(size * states == initial.size(1), "initial must be (B, 2H), not ", initial.sizes());
-  TORCH_CHECK_VALUE(pairs > 0 && pairs % 2 == 0, "products must be (B, S, 3H + 2O), not ", products.sizes());
+  TORCH_CHECK_VALUE(sums > 0 && (!maxout || sums % 2 == 0), "products must be (B, S, 3H + W), not ", products.sizes());
   TORCH_CHECK_VALUE(0 < beam && beam < vocabulary, "beam must be from 1 to one less than the vocabulary, ", vocabulary,
                     ", not ", beam);
   TORCH_CHECK_VALUE(temperature > 0, "temperature must be positive, not ", temperature);
@@ -238,7 +238,7 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
   Decoder decoder{factor(0, embedding.size(1), width),
                   std::nullopt,
                   std::nullopt,
-                  factor(1, size, pairs),
+                  factor(1, size, sums),
                   {},
                   std::nullopt,
                   checked("embedding", embedding, embedding.sizes(), number),
@@ -248,14 +248,15 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
                   norm_epsilon,
                   {},
                   size,
-                  pairs / 2,
-                  vocabulary};
+                  sums,
+                  vocabulary,
+                  maxout};
   if (outputs == 2) {
     const int64_t rank = columns[2];
     TORCH_CHECK_VALUE(0 <= rank && rank <= factors[2].numel(), "columns must fit the factor at 2, not be ", rank);
-    decoder.output = Factors(factor(2, pairs / 2, rank), factor(3, rank, vocabulary));
+    decoder.output = Factors(factor(2, features, rank), factor(3, rank, vocabulary));
   } else {
-    decoder.output = Factors(factor(2, pairs / 2, vocabulary));
+    decoder.output = Factors(factor(2, features, vocabulary));
   }
   if (has_query) decoder.query = factor(2 + outputs, size, key_size);
   if (has_gates) {
@@ -278,7 +279,8 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def(
       "beam_search(Tensor[] factors, int[] columns, Tensor embedding, Tensor? output_bias, Tensor? word_bias, "
-      "bool is_min_gru, bool word_first, Tensor[] norms, float? norm_epsilon, Tensor initial, Tensor keys, Tensor "
+      "bool is_min_gru, bool maxout, bool word_first, Tensor[] norms, float? norm_epsilon, Tensor initial, Tensor "
+      "keys, Tensor "
       "products, Tensor padding_mask, Tensor? score, "
       "bool has_attention, int beam, int longest, int shortest, float unknown_penalty, float temperature, int begin, "
       "int end, int padding, int unknown) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");

@@ -21,21 +21,22 @@
 namespace recurrent_mt {
 
 /// The matrices of the decoder as right factors, named after what they give or what they multiply. Where 3H numbers
-/// enter a GRU, 2H enter a minimal one.
+/// enter a GRU, 2H enter a minimal one; W is the readout's width, O or, with maxout, 2O.
 struct Decoder {
-  RightFactor word;                       // (E, 3H + 2O): the word's products for the GRU and for the readout
+  RightFactor word;                       // (E, 3H + W): the word's products for the GRU and for the readout
   std::optional<RightFactor> gate;        // (H, 2H)
   std::optional<RightFactor> candidate;   // (H, H)
-  RightFactor readout;                    // (H, 2O)
+  RightFactor readout;                    // (H, W)
   Factors output;                         // (O, V), or (O, R) and (R, V)
   std::optional<RightFactor> query;       // (H, A)
   at::Tensor embedding;                   // (V, E)
   std::optional<at::Tensor> output_bias;  // (V,)
-  std::optional<at::Tensor> word_bias;    // (3H + 2O,)
+  std::optional<at::Tensor> word_bias;    // (3H + W,)
   bool word_first;
   std::optional<double> norm_epsilon;  // of the norms of states
   std::vector<at::Tensor> norms;       // (H,) gain and shift of each; those of a GRU's are in the factors
-  int64_t size, features, vocabulary;
+  int64_t size, sums, vocabulary;      // H, W, V
+  bool maxout;
 
   /// Minimal GRUs have no matrices of their states.
   bool is_min_gru() const { return !gate; }
@@ -46,13 +47,13 @@ struct Decoder {
 /// The source as the decoder reads it.
 struct Source {
   at::Tensor keys;      // (B, S, A); empty without attention
-  at::Tensor products;  // (B, S, 3H + 2O), or (B, 1, 3H + 2O) without attention, biases included
+  at::Tensor products;  // (B, S, 3H + W), or (B, 1, 3H + W) without attention, biases included
   at::Tensor padding;   // (B, S)
   std::optional<at::Tensor> score;
   bool has_attention;
 };
 
-/// The products of words, (n, 3H + 2O), for the GRU and for the readout.
+/// The products of words, (n, 3H + W), for the GRU and for the readout.
 ///
 /// Hypotheses end in the same words again and again, so the products of each word are computed once and kept.
 template <typename T>
@@ -130,7 +131,8 @@ class Recurrence {
     const int64_t size = decoder.size;
     state_ = matrix(initial.size(1)), next_ = matrix(initial.size(1)), contexts_ = matrix(width_);
     before_ = matrix(width_), words_ = matrix(width_), top_ = matrix(size), queries_ = matrix(memory_.key_size());
-    normalized_ = matrix(size), pairs_ = matrix(2 * decoder.features), features_ = matrix(decoder.features);
+    normalized_ = matrix(size), sums_ = matrix(decoder.sums),
+    features_ = matrix(decoder.maxout ? decoder.sums / 2 : decoder.sums);
     if (!decoder.is_min_gru()) gates_ = matrix(2 * size), reset_ = matrix(size), candidate_ = matrix(size);
     state_.narrow(0, 0, initial.size(0)).copy_(initial);
   }
@@ -149,8 +151,8 @@ class Recurrence {
     if (source_.has_attention) attention = uninitialized({count, memory_.words()}, number_of<T>());
     const auto top =
         decoder_.is_min_gru() ? advance_min_gru(sources, attention) : advance_gru(words, sources, attention);
-    decoder_.readout.multiply<T>(top, part(pairs_), Into::replace);
-    join(part(words_), part(contexts_), part(pairs_), part(features_));
+    decoder_.readout.multiply<T>(top, part(sums_), Into::replace);
+    join(part(words_), part(contexts_), part(sums_), part(features_));
     return part(features_);
   }
 
@@ -251,16 +253,21 @@ class Recurrence {
     });
   }
 
-  /// The features: the larger of every two neighbors.
-  void join(Rows<const T> words, Rows<const T> contexts, Rows<const T> pairs, Rows<T> features) {
-    vectorized([=, first = decoder_.entering(), size = decoder_.features]() INLINE_LAMBDA {
+  /// The features: what words, contexts, and states add up to, or with maxout the larger of every two neighbors.
+  void join(Rows<const T> words, Rows<const T> contexts, Rows<const T> states, Rows<T> features) {
+    vectorized([=, first = decoder_.entering(), size = features.stride, maxout = decoder_.maxout]() INLINE_LAMBDA {
       for (int64_t row = 0; row < features.count; row++) {
-        const T *x = words[row] + first, *c = contexts[row] + first, *s = pairs[row];
+        const T *x = words[row] + first, *c = contexts[row] + first, *s = states[row];
         T* out = features[row];
+        if (maxout) {
 #pragma omp simd
-        for (int64_t i = 0; i < size; i++) {
-          const T a = s[2 * i] + x[2 * i] + c[2 * i], b = s[2 * i + 1] + x[2 * i + 1] + c[2 * i + 1];
-          out[i] = a > b || a != a ? a : b;  // NaN stays NaN, as in torch.maximum
+          for (int64_t i = 0; i < size; i++) {
+            const T a = s[2 * i] + x[2 * i] + c[2 * i], b = s[2 * i + 1] + x[2 * i + 1] + c[2 * i + 1];
+            out[i] = a > b || a != a ? a : b;  // NaN stays NaN, as in torch.maximum
+          }
+        } else {
+#pragma omp simd
+          for (int64_t i = 0; i < size; i++) out[i] = s[i] + x[i] + c[i];
         }
       }
     });
@@ -271,7 +278,7 @@ class Recurrence {
   Memory<T> memory_;
   WordProducts<T> word_products_;
   int64_t width_;
-  at::Tensor state_, next_, contexts_, before_, words_, gates_, reset_, candidate_, pairs_, features_, queries_, top_,
+  at::Tensor state_, next_, contexts_, before_, words_, gates_, reset_, candidate_, sums_, features_, queries_, top_,
       normalized_;
 };
 
