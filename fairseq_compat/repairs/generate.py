@@ -59,17 +59,8 @@ def generate_shard(translate, cfg, output_file):
     shards, processes = cfg.dataset, cfg.distributed_training
     processes.distributed_world_size = max(shards.num_shards, processes.distributed_world_size)
     processes.distributed_rank = max(shards.shard_id, processes.distributed_rank)
-    try:
-        with _prepared_tasks(fairseq_cli.generate, cfg, sources):
-            return translate(cfg, output_file)
-    except ZeroDivisionError as error:
-        if shards.num_shards == 1:
-            raise
-        # fairseq divides by the time that translating has taken.
-        raise ValueError(
-            f"there is nothing to translate for shard {shards.shard_id} (--shard-id) of {shards.num_shards} "
-            "(--num-shards): the text has fewer batches; smaller ones (--batch-size, --max-tokens) are more"
-        ) from error
+    with _prepared_tasks(fairseq_cli.generate, cfg, sources):
+        return translate(cfg, output_file)
 
 
 @around("fairseq_cli.interactive", "main")
@@ -101,37 +92,14 @@ def read_and_count(read, *args, **kwargs):
 
 @around("fairseq_cli.interactive", "make_batches")
 def make_named_batches(make, lines, cfg, task, max_positions, encode_fn):
-    """Name the line that is too long, or whose constraints would be misread; remember the sources of each batch."""
-    from fairseq_cli.interactive import logger
-
-    before = READING.before
-    for number, line in enumerate(lines, before + 1):
-        _, *constraints = line.split("\t")
-        if cfg.generation.constraints:
-            for constraint in constraints:
-                _check_constraint(constraint, number, task.target_dictionary, encode_fn)
-        elif constraints:
-            logger.warning(
-                f"the input, line {number}: what follows the tab is translated as a part of the sentence: with "
-                "--constraints, it is what the translation must contain"
-            )
+    """Name the line that is too long, counted from the beginning of the input; remember the sources of each batch."""
     try:
         for batch in make(lines, cfg, task, max_positions, encode_fn):
             if cfg.generation.replace_unk is not None:
                 READING.batch = [encode_fn(lines[number]) for number in batch.ids.tolist()]
             yield batch
     except SentenceLengthError as error:
-        raise SentenceLengthError(error.text, before + error.number, error.reason) from None
-
-
-def _check_constraint(constraint, number, dictionary, encode_fn):
-    """Raises ValueError if a translation cannot contain it: fairseq 0.12.2 searches for ``<unk>`` then."""
-    words = dictionary.encode_line(encode_fn(constraint), add_if_not_exist=False, append_eos=False)
-    if (words == dictionary.unk()).any():
-        raise ValueError(
-            f"the input, line {number}: the constraint {constraint!r} has a word that is not in the target dictionary: "
-            "leave it out"
-        )
+        raise SentenceLengthError(error.text, READING.before + error.number, error.reason) from None
 
 
 @contextlib.contextmanager

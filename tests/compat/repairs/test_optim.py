@@ -15,28 +15,8 @@ from fairseq.optim.fp16_optimizer import FP16Optimizer
 from fairseq.trainer import Trainer
 
 from tests.models.building import build, task
-from tests.training import ADAM, trainer
 
 from .commands import new_trainer, save, train
-
-
-def test_what_works_without_a_gpu_is_named(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    training = trainer(build("gru_encoder"), "cross_entropy", *ADAM, "--fp16")
-    message = (
-        r"^--fp16 needs a GPU, and PyTorch finds none: leave it out, or train in bfloat16, with --bf16; --amp runs "
-        r"without a GPU, but in float32$"
-    )
-    with pytest.raises(ValueError, match=message):
-        training.lr_step_update()
-
-
-@pytest.mark.parametrize("option", ["--bf16", "--memory-efficient-fp16", "--amp"])
-def test_others_build_their_optimizers(option, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    training = trainer(build("gru_encoder"), "cross_entropy", *ADAM, option)
-    training.lr_step_update()
-    assert training.get_lr() == 0.01
 
 
 def test_a_resumed_training_is_an_uninterrupted_one(data: Path, tmp_path: Path):
