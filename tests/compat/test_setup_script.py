@@ -16,8 +16,7 @@ import pytest
 
 from recurrent_mt.translation.box import GROUP
 from recurrent_mt.translation.distribution import METADATA
-
-from .conftest import PROJECT
+from tests.commands import REPOSITORY
 
 
 def start_setup(project: Path, **variables: object) -> subprocess.Popen:
@@ -70,13 +69,13 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def project(tmp_path: Path, wheels: Path) -> Path:
     """The files setup.sh works with, and a folder of wheels that takes the place of the network."""
     folder = tmp_path / "a project"
-    shutil.copytree(PROJECT / "fairseq_compat", folder / "fairseq_compat")
+    shutil.copytree(REPOSITORY / "fairseq_compat", folder / "fairseq_compat")
     for name in ("user_dir", "scripts"):
         (folder / name).mkdir()
     (folder / "user_dir/__init__.py").touch()
-    shutil.copy(PROJECT / "scripts/setup.sh", folder / "scripts")
+    shutil.copy(REPOSITORY / "scripts/setup.sh", folder / "scripts")
     for name in ("setup.py", "pyproject.toml"):
-        shutil.copy(PROJECT / name, folder)
+        shutil.copy(REPOSITORY / name, folder)
     (folder / "requirements.txt").touch()
     (folder / "wheels").symlink_to(wheels)
     return folder
