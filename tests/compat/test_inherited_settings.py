@@ -30,7 +30,7 @@ def compose(tmp_path, monkeypatch):
             (tmp_path / f"{file}.yaml").parent.mkdir(exist_ok=True)
             (tmp_path / f"{file}.yaml").write_text(text)
         hydra_init(name)
-        with initialize_config_dir(str(tmp_path), version_base=None):
+        with initialize_config_dir(str(tmp_path), version_base="1.1"):
             return OmegaConf.to_container(hydra_compose(name, ["common.cpu=true"]))
 
     return run
