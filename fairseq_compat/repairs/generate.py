@@ -2,9 +2,7 @@
 
 import contextlib
 import copy
-import dataclasses
 import os
-import re
 from types import SimpleNamespace
 
 from ..module_view import ModuleView
@@ -174,8 +172,12 @@ def validate(validate_all, cfg, override_args=None):
         models, saved, task = checkpoint_utils.load_model_ensemble_and_task(*args, **kwargs)
         # Of the checkpoint's own criterion, fairseq changes the options that are given, and leaves the others.
         if saved.criterion._name != cfg.criterion._name:
+            options = dict(cfg.criterion)
+            # A link to an option of another group, for whose value the validation parser takes the text of the link.
+            if "sentence_avg" in options:
+                options["sentence_avg"] = saved.optimization.sentence_avg
             with open_dict(saved):
-                saved.criterion = _with_linked_options(cfg.criterion, saved)
+                saved.criterion = options
         return models, saved, task
 
     fairseq_cli.validate.checkpoint_utils = ModuleView(checkpoint_utils, load_model_ensemble_and_task=load)
@@ -183,21 +185,3 @@ def validate(validate_all, cfg, override_args=None):
         return validate_all(cfg, override_args)
     finally:
         fairseq_cli.validate.checkpoint_utils = checkpoint_utils
-
-
-def _with_linked_options(criterion, saved):
-    """The options of a criterion; those that are another group's, such as ``--sentence-avg``, as the model has them.
-
-    The validation parser does not know that group, and takes the text of the link for the value.
-    """
-    from fairseq.criterions import CRITERION_DATACLASS_REGISTRY
-    from omegaconf import OmegaConf
-
-    kind = CRITERION_DATACLASS_REGISTRY.get(criterion._name)
-    if kind is None:
-        return criterion
-    options = dict(criterion)
-    for field in dataclasses.fields(kind):
-        if link := re.fullmatch(r"\$\{(.+)\}", str(field.default)):
-            options[field.name] = OmegaConf.select(saved, link[1])
-    return options

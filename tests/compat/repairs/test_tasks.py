@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import re
 import shutil
-from argparse import Namespace
 from pathlib import Path
 
 import pytest
 import torch
 from fairseq import models, options, tasks
-from fairseq.checkpoint_utils import load_checkpoint_to_cpu, load_model_ensemble_and_task
+from fairseq.checkpoint_utils import load_model_ensemble_and_task
 from fairseq.data import Dictionary, LanguagePairDataset
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.tasks.language_modeling import LanguageModelingConfig, LanguageModelingTask
@@ -20,7 +19,6 @@ from fairseq.tasks.translation import TranslationConfig, TranslationTask, load_l
 from fairseq_compat.repairs.comparisons import changed_dictionaries
 from tests.models.building import task
 from tests.training import ADAM, configuration, trainer
-from user_dir.checkpoints.averaging import average_checkpoints
 
 GRU = "--encoder-embed-dim 8 --encoder-hidden-size 6 --decoder-embed-dim 8 --decoder-hidden-size 6 --seed 3"
 
@@ -82,19 +80,6 @@ def test_the_opposite_direction_with_one_dictionary_is_no_translation():
     bilingual("fr", "en").load_state_dict(state)
 
 
-def test_a_language_model_has_a_dictionary(tmp_path):
-    def language_model(*words: str) -> LanguageModelingTask:
-        dictionary = Dictionary()
-        for word in words:
-            dictionary.add_symbol(word)
-        return LanguageModelingTask(Namespace(data="folder"), dictionary)
-
-    state = language_model("a", "b").state_dict()
-    assert changed_dictionaries(state, language_model("a", "b")) == []
-    both = [f"the {side} dictionary in folder has other words" for side in ("source", "target")]
-    assert changed_dictionaries(state, language_model("b", "a")) == both
-
-
 def test_a_checkpoint_that_does_not_know_its_dictionaries_is_read():
     assert changed_dictionaries({}, task()) == []
     assert changed_dictionaries(task().state_dict(), None) == []
@@ -119,12 +104,6 @@ def test_a_training_is_not_continued_with_other_words(tmp_path, caplog):
     training("en", "fr").load_checkpoint(path, reset_optimizer=True)
     assert f"{path} is continued as another model: fr-en → en-fr" in caplog.text
     assert training("fr", "en").load_checkpoint(path) is not None
-
-
-def test_the_mean_of_checkpoints_knows_their_dictionaries(trained, tmp_path):
-    average_checkpoints([trained, trained], tmp_path / "mean.pt")
-    states = [load_checkpoint_to_cpu(str(each)) for each in (trained, tmp_path / "mean.pt")]
-    assert states[0]["task_state"] == states[1]["task_state"] != {}
 
 
 SMALL = {
