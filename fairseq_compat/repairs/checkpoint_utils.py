@@ -96,9 +96,11 @@ def load_checkpoint_to_cpu(load, path, *args, **kwargs):
 def load_checkpoint(load, cfg, trainer, **kwargs):
     """Let a training that is called again, as clusters do, keep what it has trained, and say what has changed.
 
-    With ``--restore-file``, fairseq 0.12.2 begins from that file each time: what it had trained is overwritten. After
-    ``--max-epoch``, it ends with status 0, as if it had trained, whatever seed, rate, or data it is called with.
+    With ``--restore-file``, fairseq 0.12.2 begins from that file each time, and with ``--no-last-checkpoints`` from
+    nothing: what it had trained is overwritten, ``checkpoint_best.pt`` by a worse model. After ``--max-epoch``, it ends
+    with status 0, as if it had trained, whatever seed, rate, or data it is called with.
     """
+    _refuse_to_overwrite(cfg, trainer)
     with _restoring_once(cfg, trainer):
         extra_state, epoch_itr = _load_and_compare_batches(load, cfg, trainer, **kwargs)
         if trainer.get_num_updates():
@@ -109,6 +111,20 @@ def load_checkpoint(load, cfg, trainer, **kwargs):
             if epochs:
                 logger.info("nothing is left to train: %s", epochs)
     return extra_state, epoch_itr
+
+
+def _refuse_to_overwrite(options, trainer):
+    """Raises ValueError if a training would begin anew where one without a last checkpoint has left its best model."""
+    last = last_checkpoint(options, trainer.checkpoint_suffix)
+    best = os.path.join(options.save_dir, f"checkpoint_best{trainer.checkpoint_suffix}.pt")
+    # A checkpoint that is restored without these resets tells fairseq how good the best model was.
+    goes_on = options.restore_file != GOING_ON["restore_file"] and not (options.reset_optimizer or options.reset_meters)
+    keeps_none = options.no_last_checkpoints and not options.no_save and not os.path.exists(last)
+    if keeps_none and not goes_on and os.path.exists(best):
+        raise ValueError(
+            f"{best} is of a training that cannot go on, since --no-last-checkpoints keeps no last checkpoint, and a "
+            f"new one would overwrite it: choose another --save-dir, or go on with --restore-file {best}"
+        )
 
 
 @contextlib.contextmanager

@@ -11,11 +11,7 @@ import torch
 from fairseq import checkpoint_utils
 
 from tests.checkpoints.checkpoints import small_checkpoint
-from user_dir.checkpoints.averaging import average_checkpoints
 from user_dir.checkpoints.checkpoint import Checkpoint
-from user_dir.checkpoints.factorizing import factorize_checkpoint
-from user_dir.checkpoints.halving import write_half_precision
-from user_dir.segmented_translation.translation import load_system
 
 
 @pytest.fixture
@@ -34,26 +30,18 @@ def change(folder: Path, **entries: object) -> Path:
     return path
 
 
-def assert_refused_everywhere(path: Path, reason: str) -> None:
+def assert_refused(path: Path, reason: str) -> None:
     with pytest.raises(UnpicklingError, match=reason):
         checkpoint_utils.load_checkpoint_to_cpu(str(path))
-    for load in (
-        lambda: Checkpoint(path, path.parent),
-        lambda: load_system(str(path), str(path.parent)),
-        lambda: factorize_checkpoint(path, path.parent / "low", rank=2),
-        lambda: average_checkpoints([path], path.parent / "average.pt"),
-        lambda: write_half_precision(path, path.parent / "half.pt"),
-    ):
-        with pytest.raises(ValueError, match=rf"checkpoint\.pt.*{reason}"):
-            load()
-    assert not {"low", "average.pt", "half.pt"} & {file.name for file in path.parent.iterdir()}
+    with pytest.raises(ValueError, match=rf"checkpoint\.pt.*{reason}"):
+        Checkpoint(path, path.parent)
 
 
 def test_parameters_that_are_not_finite_are_refused_by_name(folder: Path):
     name = "decoder.layer.readout.state.weight"
     weight = torch.load(folder / "checkpoint.pt")["model"][name]
     weight[2, 3] = float("nan")
-    assert_refused_everywhere(change(folder, model={name: weight}), rf"its parameter {name} has numbers that are NaN")
+    assert_refused(change(folder, model={name: weight}), rf"its parameter {name} has numbers that are NaN")
 
 
 def test_what_fairseq_leaves_uninitialized_may_be_anything(folder: Path):
@@ -67,7 +55,7 @@ def test_an_option_that_asks_for_a_variable_is_refused(folder: Path, text: str, 
     options = torch.load(folder / "checkpoint.pt")["cfg"]
     options["task"]["source_lang"] = text
     reason = r"its option cfg\.task\.source_lang is '.*SECRET.*', which asks for something outside"
-    assert_refused_everywhere(change(folder, cfg=options), reason)
+    assert_refused(change(folder, cfg=options), reason)
     path = change(folder, cfg=None, args=argparse.Namespace(arch="lstm", langs=["fr", text]))
     with pytest.raises(UnpicklingError, match=r"its option args\.langs\.1 is"):
         checkpoint_utils.load_checkpoint_to_cpu(str(path))

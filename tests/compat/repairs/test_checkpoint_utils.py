@@ -140,6 +140,19 @@ def test_a_training_that_began_with_another_checkpoint_goes_on_from_its_own(data
     assert "goes on from" not in logged(), "another file is another beginning"
 
 
+def test_a_training_that_keeps_no_last_checkpoint_does_not_overwrite_its_best(data, tmp_path, logged):
+    options = ("--max-update", 2, "--no-last-checkpoints")
+    train(data, tmp_path, *options)
+    best = tmp_path / "checkpoint_best.pt"
+    content = best.read_bytes()
+    message = f"{best} is of a training that cannot go on, since --no-last-checkpoints keeps no last"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        train(data, tmp_path, *options)
+    assert best.read_bytes() == content
+    train(data, tmp_path, *options, "--restore-file", best)
+    assert "nothing is left to train: num_updates: 2 >= max_update: 2" in logged()
+
+
 @pytest.fixture(scope="module")
 def stopped(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The checkpoint of a training stopped in the middle of its first epoch: after 6 batches of 10 sentences."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,11 +11,8 @@ from fairseq.data import Dictionary
 from fairseq.data.data_utils import raise_if_valid_subsets_unintentionally_ignored
 
 from tests.cli import toy
-from tests.commands import call
 
-from .commands import LSTM, generate, preprocess, train
-
-TEXT = ["<pad>", "<pad> w1", "w1 <pad> w2 <pad>"]
+from .commands import preprocess, train
 
 
 def test_a_text_has_no_padding():
@@ -29,25 +25,6 @@ def test_a_text_has_no_padding():
     assert ends.tolist() == [dictionary.bos(), dictionary.index("dog"), dictionary.eos()]
     grown = Dictionary()
     assert grown.encode_line("<pad> cat", line_tokenizer=str.split).tolist() == [grown.unk(), 4, grown.eos()]
-
-
-def test_padding_in_text_stops_neither_fairseq_nor_the_tools(tmp_path):
-    toy.write_corpus(tmp_path, train=20)
-    for side, lines in (("src", TEXT), ("tgt", [line.replace("w", "W") for line in TEXT])):
-        with (tmp_path / f"test.{side}").open("a") as file:
-            file.writelines(f"{line}\n" for line in lines)
-    preprocess(tmp_path, tmp_path / "data")
-    train(tmp_path / "data", tmp_path / "save", "--max-update", 1, model=LSTM)
-    model = tmp_path / "save" / "checkpoint_last.pt"
-    generated = toy.lines(generate(tmp_path / "data", model, "--max-len-b", 9), "T")
-    expected = ["<<unk>>", "<<unk>> W1", "W1 <<unk>> W2 <<unk>>"]
-    assert [generated[20 + number] for number in range(3)] == expected
-    files = [f"--{name}={tmp_path / file}" for name, file in (("source", "test.src"), ("target", "test.tgt"))]
-    done = call("align", "--checkpoint", model, "--data", tmp_path / "data", *files, "--out", tmp_path / "out")
-    assert done.returncode == 0, done.stderr
-    records = [json.loads(line) for line in (tmp_path / "out" / "alignments.jsonl").read_text().splitlines()]
-    assert records[21]["source"] == ["<pad>", "w1", "</s>"]
-    assert [len(row) for row in records[21]["weights"]] == [3, 3, 3]
 
 
 @pytest.fixture

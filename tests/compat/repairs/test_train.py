@@ -21,21 +21,8 @@ from tests.cli import toy
 from tests.models.building import build
 from tests.training import ADAM, trainer
 
-from .commands import LSTM, generate, preprocess, train
+from .commands import generate, preprocess, train
 from .commands import validate as validate_model
-
-
-def test_a_training_saves_the_best_model_between_epochs(data: Path, tmp_path: Path, logged):
-    # It diverges, so that a validation before the last, where the training stops and saves, is the best.
-    train(data, tmp_path, "--validate-interval-updates", 1, "--lr", 1, "--max-update", 4, model=LSTM)
-    log = logged()
-    losses = [float(loss) for loss in re.findall(r'"valid_loss": "([\d.]+)"', log)]
-    best = [float(loss) for loss in re.findall(r'"valid_best_loss": "([\d.]+)"', log)]
-    assert len(losses) == 4 and losses[-1] > min(losses)
-    assert best == [min(losses[:count]) for count in (2, 3, 4)], "the first has no other to compare with"
-    saved = torch.load(tmp_path / "checkpoint_best.pt")
-    assert saved["optimizer_history"][-1]["num_updates"] == losses.index(min(losses)) + 1
-    assert round(saved["extra_state"]["val_loss"], 3) == min(losses)
 
 
 @pytest.fixture(scope="module")
