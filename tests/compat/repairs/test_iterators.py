@@ -108,19 +108,22 @@ def test_updates_take_all_groups_that_are_left(size: int, seen: int, skips: bool
     assert iterator.end_of_epoch()
 
 
-def weights(data: Path, save: Path, updates: int, frequency: int) -> dict[str, torch.Tensor]:
-    """What fairseq-train makes of so many updates."""
+def learned(data: Path, save: Path, updates: int, frequency: int) -> dict[str, torch.Tensor]:
+    """What fairseq-train makes of so many updates: weights, which 16 bits round, and averages after every other one."""
     batches = ("--max-tokens", 60, "--required-batch-size-multiple", 1, "--skip-remainder-batch", "--dropout", 0.2)
-    return train(data, save, *batches, "--max-update", updates, "--update-freq", frequency)["model"]
+    narrow = ("--bf16", "--lr", 0.001, "--store-ema", "--ema-decay", 0.5, "--ema-update-freq", 2)
+    state = train(data, save, *batches, *narrow, "--max-update", updates, "--update-freq", frequency)
+    averages = {f"average {name}": value for name, value in state["extra_state"]["ema"].items()}
+    return {**state["model"], **averages}
 
 
-@pytest.mark.parametrize(("interruptions", "frequency"), [((2, 4), 1), ((1,), 3)], ids=["alone", "groups"])
-def test_a_resumed_training_has_the_weights_of_an_uninterrupted_one(
+@pytest.mark.parametrize(("interruptions", "frequency"), [((3, 4), 1), ((1,), 3)], ids=["alone", "groups"])
+def test_a_resumed_training_learns_what_an_uninterrupted_one_does(
     tmp_path: Path, data: Path, interruptions: tuple[int, ...], frequency: int
 ):
     last = 9 // frequency
-    expected = weights(data, tmp_path / "whole", last, frequency)
+    expected = learned(data, tmp_path / "whole", last, frequency)
     for updates in (*interruptions, last):
-        found = weights(data, tmp_path / "parts", updates, frequency)
+        found = learned(data, tmp_path / "parts", updates, frequency)
     assert found.keys() == expected.keys()
     assert all(found[name].equal(value) for name, value in expected.items())
