@@ -12,7 +12,7 @@ from fairseq.data.data_utils import raise_if_valid_subsets_unintentionally_ignor
 
 from tests.cli import toy
 
-from .commands import preprocess, train
+from .commands import preprocess
 
 
 def test_a_text_has_no_padding():
@@ -83,11 +83,3 @@ def test_others_are_named_with_what_helps(tmp_path: Path, subsets: str, files: s
         check(tmp_path, subsets, files)
     for option in ("ignore_unused_valid_subsets", "combine_valid_subsets", "disable_validation"):
         check(tmp_path, subsets, "", **{option: True})
-
-
-def test_a_training_validates_on_both(corpus: Path, logged):
-    both = f"--validpref={corpus / 'valid'},{corpus / 'test'}"
-    preprocess(corpus, corpus / "data", both, splits=("train", "test"))
-    train(corpus / "data", corpus / "save", "--max-update", 1, "--valid-subset", "valid,valid1")
-    log = logged()
-    assert all(f'begin validation on "{name}" subset' in log for name in ("valid", "valid1"))
