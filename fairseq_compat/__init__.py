@@ -42,10 +42,7 @@ NEEDED = {
 REPAIRS = {
     "repairs.checkpoint_utils": ("fairseq.checkpoint_utils",),
     "repairs.criterions": ("fairseq.criterions.adaptive_loss", "fairseq.criterions.label_smoothed_cross_entropy"),
-    "repairs.data": (
-        *("fairseq.data.data_utils", "fairseq.data.dictionary", "fairseq.data.indexed_dataset"),
-        *("fairseq.data.language_pair_dataset", "fairseq_cli.preprocess"),
-    ),
+    "repairs.data": ("fairseq.data.data_utils", "fairseq.data.dictionary", "fairseq_cli.preprocess"),
     "repairs.distributed": ("fairseq.distributed.utils",),
     "repairs.generate": (
         *("fairseq_cli.eval_lm", "fairseq_cli.generate", "fairseq_cli.interactive", "fairseq_cli.validate"),
@@ -56,7 +53,7 @@ REPAIRS = {
         "fairseq.optim.lr_scheduler.reduce_lr_on_plateau",
     ),
     "repairs.options": ("fairseq.options",),
-    "repairs.search": ("fairseq.ngram_repeat_block", "fairseq.search", "fairseq.sequence_generator"),
+    "repairs.search": ("fairseq.ngram_repeat_block", "fairseq.search"),
     "repairs.tasks": (
         *("fairseq.models", "fairseq.tasks.fairseq_task", "fairseq.tasks.language_modeling"),
         "fairseq.tasks.translation",

@@ -31,13 +31,10 @@ if sys.version_info < (3, 11):
 if sys.version_info >= (3, 15):
     sys.exit(version + " is too new: there is no torch 2.13 for it")
 import os
-import sysconfig
 try:
     import ensurepip, venv
 except ImportError:
     sys.exit(version + " has no venv module (on Debian and Ubuntu: the package python3-venv)")
-if not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
-    sys.exit(version + " has no header files (on Debian and Ubuntu: the package python3-dev)")
 print("%s %s" % (os.path.realpath(sys.base_prefix), sys.version.split()[0]))
 PYTHON
     ) || {
@@ -82,38 +79,16 @@ project_checksum() {
     } | cksum
 }
 
-# Sets `owner` to the project for which this environment was made here, as the first line of FILE, "PROJECT VENV", says.
-# Fails if it says nothing, or is a copy of another environment's.
-read_owner() {
-    local recorded
-    [[ -s $1 ]] && IFS= read -r recorded <"$1" || return 1
-    owner=$recorded
-    # Both paths may have spaces, and other spellings.
-    while [[ $owner == *" /"* ]]; do
-        owner=${owner% /*}
-        [[ ! ${recorded#"$owner "} -ef $venv ]] || return 0
-    done
-    return 1
-}
-
-# Another clone would lose its environment, or share it from now on. One that is gone needs none.
-refuse_environment_of_another_clone() {
-    local file owner
-    for file in "$stamp" "$unfinished"; do
-        if read_owner "$file" && [[ -d $owner && ! $owner -ef $project ]]; then
-            stop "$venv is the environment of $owner, not of $project; choose another folder with VENV=."
-        fi
-    done
-}
-
 # True if the stamp says that the environment was made completely, here, by the interpreter asked for.
 # Sets `recorded_interpreter`, `recorded_requirements`, `recorded_project`.
 is_complete() {
-    local owner
-    read_owner "$stamp" && [[ $owner -ef $project ]] || return 1
+    local recorded_place
+    [[ -s $stamp ]] || return 1
     {
-        read -r && read -r recorded_interpreter && read -r recorded_requirements && read -r recorded_project
+        read -r recorded_place && read -r recorded_interpreter && read -r recorded_requirements &&
+            read -r recorded_project
     } <"$stamp" || return 1
+    [[ $recorded_place == "$place" ]] || return 1
     [[ -z ${PYTHON:-} || $interpreter == "$recorded_interpreter" ]] || return 1
     [[ -x $venv/bin/fairseq-train ]] && "$venv/bin/python" -c '' 2>/dev/null
 }
@@ -132,10 +107,20 @@ lock() {
 # From here until `finish` the environment counts as half made.
 distrust() { printf '%s\n' "$place" >"$unfinished" && rm -f "$stamp"; }
 
+# Stops unless the folder is empty, or was made here, completely or not: another clone would lose its environment.
+refuse_what_is_not_ours() {
+    local file made_for
+    [[ -n $(ls -A "$venv" 2>/dev/null) ]] || return 0
+    for file in "$stamp" "$unfinished"; do
+        if [[ -s $file ]] && IFS= read -r made_for <"$file" && [[ $made_for == "$place" ]]; then
+            return
+        fi
+    done
+    stop "$venv was not made by this script for this folder; remove it, or choose another folder with VENV=."
+}
+
 # Empties the folder, but for the marker that says it is ours to empty, and makes the environment.
 make_environment() {
-    [[ -e $stamp || -e $unfinished || -z $(ls -A "$venv") ]] ||
-        stop "$venv was not made by this script; remove it, or choose another folder with VENV=."
     [[ -n ${PYTHON:-} ]] || choose_python
     say "making $venv with Python $interpreter"
     distrust
@@ -143,31 +128,16 @@ make_environment() {
     "$python" -m venv "$venv" || stop "$python could not make the environment $venv (see above)."
 }
 
-# fairseq comes as source code. A compiler is not needed where pip has a wheel of it at hand.
-require_compiler() {
-    local missing
-    missing=$("$venv/bin/python" - <<'PYTHON'
-import os, shlex, shutil, sysconfig
-for variable in ("CC", "CXX"):
-    command = shlex.split(os.environ.get(variable) or sysconfig.get_config_var(variable) or "c++")[0]
-    if not shutil.which(command):
-        print(command)
-        break
-PYTHON
-    )
-    [[ -z $missing ]] && return
-    "$venv/bin/python" -m pip install --quiet --dry-run --no-deps --only-binary :all: \
-        "$FAIRSEQ" >/dev/null 2>&1 ||
-        stop "fairseq has to be compiled, and there is no $missing (on Debian and Ubuntu: the package build-essential)."
-}
-
+# fairseq is compiled first: where that fails, it should not be after the download of torch.
 install_requirements() {
-    require_compiler
-    say "installing requirements.txt: torch is a large download and fairseq is compiled; 2 to 15 minutes"
+    say "installing requirements.txt: fairseq is compiled and torch is a large download; 2 to 15 minutes"
+    "$venv/bin/python" -m pip wheel --no-deps --wheel-dir "$venv/wheels" "$FAIRSEQ" ||
+        stop "pip could not compile $FAIRSEQ (see above), which takes a C++ compiler and Python's header files" \
+            "(on Debian and Ubuntu: the packages build-essential and python3-dev)."
     "$venv/bin/python" -m pip install -r "$project/requirements.txt" ||
         stop "pip could not install requirements.txt (see above); a new call starts again from what was downloaded."
-    "$venv/bin/python" -m pip install --no-deps "$FAIRSEQ" ||
-        stop "pip could not install $FAIRSEQ (see above); a new call starts again from what was downloaded."
+    "$venv/bin/python" -m pip install --no-deps "$venv"/wheels/fairseq-*.whl ||
+        stop "pip could not install $FAIRSEQ (see above)."
 }
 
 # Installs this project, fairseq_compat, and the models in a box, editable. What an earlier installation left, complete or
@@ -215,17 +185,17 @@ main() {
     done
     # With it, cd may print a folder, or go to another than the one that is meant.
     unset CDPATH
-    project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+    # The same folder under another spelling is the same place: ./.venv is no reason to start anew.
+    project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
     venv=${VENV:-$project/.venv}
     [[ $venv == /* ]] || venv=$PWD/$venv
-    # The same folder under another spelling is the same place: ./.venv is no reason to start anew.
-    [[ ! -d $venv ]] || venv=$(cd "$venv" && pwd)
+    [[ ! -d $venv ]] || venv=$(cd "$venv" && pwd -P)
     readonly project venv stamp=$venv/.setup-complete unfinished=$venv/.setup-unfinished
     readonly place="$project $venv"
     unset PYTHONHOME PYTHONPATH
     export PIP_USER=0 PIP_DISABLE_PIP_VERSION_CHECK=1
 
-    refuse_environment_of_another_clone
+    refuse_what_is_not_ours
     [[ -z ${PYTHON:-} ]] || choose_python
     if ! is_ready; then
         mkdir -p "$venv" || stop "cannot make the folder $venv."

@@ -2,19 +2,13 @@
 
 import contextlib
 import os
-import pickle
-import re
-import zipfile
 
 from fairseq.checkpoint_utils import PathManager, logger
 
 from ..replacements import around
-from .comparisons import OtherWordsError, batch_differences, training_differences
+from .comparisons import batch_differences, training_differences
 from .training_state import last_checkpoint, reached_limit
 
-#: How many times as many numbers as a checkpoint has may be allocated on the way to its model: some parameters are
-#: replaced while it is built, as those that it shares are.
-MOST_BUILT = 4
 #: Options of checkpoints that say how a training begins, and what they are where it goes on.
 GOING_ON = {
     "restore_file": "checkpoint_last.pt",
@@ -87,83 +81,15 @@ def _written_aside(path):
 
 @around("fairseq.checkpoint_utils", "load_checkpoint_to_cpu")
 def load_checkpoint_to_cpu(load, path, *args, **kwargs):
-    """Name the file that cannot be loaded, and show it to what looks at each.
-
-    For a file that is no checkpoint, PyTorch advises to turn the protection against code in it off.
-    """
+    """Name the file that cannot be loaded, and show it to what looks at each."""
     try:
         state = load(path, *args, **kwargs)
     except Exception as error:
-        reason = _what_it_is_not(path, error)
-        shown = reason or str(error).partition("\n")[0] or type(error).__name__
-        logger.error("%s cannot be loaded: %s", path, shown)
-        if reason:
-            raise pickle.UnpicklingError(reason) from None
+        logger.error("%s cannot be loaded: %s", path, error)
         raise
     for look in list(LOOKING):
         look(path, state)
     return state
-
-
-def _what_it_is_not(path, error):
-    """Why a file is no checkpoint; None if it might be one, and something else is wrong."""
-    unsafe = re.search(r"\bGLOBAL (\S+)", str(error))
-    if unsafe:
-        return f"it holds {unsafe[1]}, and nothing that could run code is read from a checkpoint"
-    damaged = isinstance(error, EOFError) or "weights_only" in str(error)
-    if damaged or (os.path.isfile(path) and not _may_be_saved_by_torch(path)):
-        return "it is no checkpoint, or damaged"
-    return None
-
-
-def _may_be_saved_by_torch(path):
-    """Whether a file is an archive, or begins as a pickle does, which is what PyTorch wrote before version 1.6."""
-    with open(path, "rb") as file:
-        return file.read(1) == b"\x80" or zipfile.is_zipfile(file)
-
-
-@around("fairseq.checkpoint_utils", "load_model_ensemble_and_task")
-def load_model_ensemble_and_task(load, filenames, *args, **kwargs):
-    """Refuse to build another model than a checkpoint has the parameters of, and name the files of other words.
-
-    fairseq 0.12.2 builds what the options in a checkpoint say, and only then looks at its parameters: for a billion
-    layers, it builds until there is no memory left. Whole numbers it takes for parameters, too.
-    """
-    from torch.nn.modules.module import register_module_parameter_registration_hook
-
-    sizes = _Sizes()
-    counting = register_module_parameter_registration_hook(sizes.add_built)
-    try:
-        with looking_at_each(sizes.add_stored):
-            models, *rest = load(filenames, *args, **kwargs)
-    except OtherWordsError as error:
-        raise ValueError(f"{', '.join(filenames)}: not what the model was trained with: {error}") from None
-    finally:
-        counting.remove()
-    for model in models:
-        for name, _ in model.named_parameters():
-            if name in sizes.whole:
-                raise pickle.UnpicklingError(f"its parameter {name} has whole numbers: no trained model has")
-    return models, *rest
-
-
-class _Sizes:
-    """What has been read from checkpoints, and built so far. An empty parameter counts, too."""
-
-    def __init__(self):
-        self.stored = self.built = 0
-        self.whole = set()
-
-    def add_stored(self, _path, state):
-        self.stored += sum(1 + value.numel() for value in state["model"].values())
-        self.whole |= {name for name, value in state["model"].items() if not value.is_floating_point()}
-
-    def add_built(self, _module, _name, parameter):
-        self.built += 1 + parameter.numel()
-        if self.built > MOST_BUILT * self.stored > 0:
-            raise pickle.UnpicklingError(
-                f"its options make a model of more than {self.built} numbers, and it has {self.stored}"
-            )
 
 
 @around("fairseq.checkpoint_utils", "load_checkpoint")

@@ -43,10 +43,6 @@ UNKNOWN = object()
 DICTIONARIES = "dictionaries"
 
 
-class OtherWordsError(ValueError):
-    """What a model of some file was not trained with."""
-
-
 def changed_options(before, after):
     """The options in which two models' functions differ, each as ``--option value → other value``.
 

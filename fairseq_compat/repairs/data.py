@@ -7,57 +7,21 @@ from fairseq.tokenizer import tokenize_line
 from ..replacements import around, in_place_of
 from .text_lines import count_lines
 
-MEANING = "line n of one must be the translation of line n of the other"
-
-
-class UnequalSidesError(ValueError):
-    """There are more sentences on one side than on the other."""
-
 
 @around("fairseq_cli.preprocess", "main")
 def compare_files(main, args):
-    """Say which files do not belong together, and how many lines each has.
-
-    fairseq-preprocess 0.12.2 takes files of different lengths for a source and its translation.
-    """
+    """Refuse files of different lengths, which fairseq-preprocess 0.12.2 takes for a source and its translation."""
     if args.target_lang and not args.only_source and not args.dict_only:
-        for files in _parallel_files(args):
-            counts = {file: count_lines(file) for file in files if os.path.isfile(file)}
-            for file, count in counts.items():
-                first = next(iter(counts))
-                if not count:
-                    raise ValueError(f"{file} has no line: give it some, or leave its option out")
-                if count != counts[first]:
-                    raise UnequalSidesError(f"{first} has {counts[first]} lines, and {file} has {count}: {MEANING}")
+        for prefix in [args.trainpref or "", *(args.validpref or "").split(","), *(args.testpref or "").split(",")]:
+            files = [f"{prefix}.{language}" for language in (args.source_lang, args.target_lang)]
+            if prefix and all(map(os.path.isfile, files)):
+                (first, lines), (other, others) = [(file, count_lines(file)) for file in files]
+                if lines != others:
+                    raise ValueError(
+                        f"{first} has {lines} lines, and {other} has {others}: line n of one must be the translation "
+                        "of line n of the other"
+                    )
     return main(args)
-
-
-def _parallel_files(args):
-    """Yield the names of files of one split: source, target, and the alignments between them."""
-    others = (args.validpref or "").split(",") + (args.testpref or "").split(",")
-    for prefix in filter(None, [args.trainpref, *others]):
-        endings = filter(None, (args.source_lang, args.target_lang, args.align_suffix))
-        alignments = [args.alignfile] if args.alignfile and prefix == args.trainpref else []
-        yield [*(f"{prefix}.{ending}" for ending in endings), *alignments]
-
-
-@around("fairseq.data.language_pair_dataset", "LanguagePairDataset.__init__")
-def compare_sides(initialize, self, src, src_sizes, src_dict, tgt=None, *args, **kwargs):
-    """Refuse a source and a target of different lengths with both numbers, not with an AssertionError later on."""
-    if tgt is not None and len(src) != len(tgt):
-        raise UnequalSidesError(f"{len(src)} source sentences and {len(tgt)} target sentences: {MEANING}")
-    initialize(self, src, src_sizes, src_dict, tgt, *args, **kwargs)
-
-
-@around("fairseq.data.indexed_dataset", "make_dataset")
-def make_from_sentences(make, path, *args, **kwargs):
-    """Name binarized data without sentences: fairseq 0.12.2 says "cannot mmap an empty file"."""
-    from fairseq.data.indexed_dataset import data_file_path
-
-    data = data_file_path(path)
-    if os.path.isfile(data) and not os.path.getsize(data):
-        raise ValueError(f"{data} has no sentences: binarize text that has some, or leave this set out")
-    return make(path, *args, **kwargs)
 
 
 @around("fairseq.data.dictionary", "Dictionary.add_from_file")
@@ -106,7 +70,6 @@ def raise_if_valid_subsets_unintentionally_ignored(train_cfg) -> None:
     ignored = {path.split(".")[0] for path in found if not f"{path}.".startswith(named)}
     if ignored:
         raise ValueError(
-            f"there is more to validate on than --valid-subset {options.valid_subset}: "
-            f"{', '.join(sorted(ignored))}. Name it there, too, or set --combine-valid-subsets to make one set of "
-            "all, or --ignore-unused-valid-subsets"
+            f"--valid-subset {options.valid_subset} leaves out {', '.join(sorted(ignored))}: name it there, too, or "
+            "set --combine-valid-subsets to make one set of all, or --ignore-unused-valid-subsets"
         )

@@ -2,9 +2,7 @@
 
 import contextlib
 import copy
-import dataclasses
 import os
-import re
 from types import SimpleNamespace
 
 from ..module_view import ModuleView
@@ -59,17 +57,8 @@ def generate_shard(translate, cfg, output_file):
     shards, processes = cfg.dataset, cfg.distributed_training
     processes.distributed_world_size = max(shards.num_shards, processes.distributed_world_size)
     processes.distributed_rank = max(shards.shard_id, processes.distributed_rank)
-    try:
-        with _prepared_tasks(fairseq_cli.generate, cfg, sources):
-            return translate(cfg, output_file)
-    except ZeroDivisionError as error:
-        if shards.num_shards == 1:
-            raise
-        # fairseq divides by the time that translating has taken.
-        raise ValueError(
-            f"there is nothing to translate for shard {shards.shard_id} (--shard-id) of {shards.num_shards} "
-            "(--num-shards): the text has fewer batches; smaller ones (--batch-size, --max-tokens) are more"
-        ) from error
+    with _prepared_tasks(fairseq_cli.generate, cfg, sources):
+        return translate(cfg, output_file)
 
 
 @around("fairseq_cli.interactive", "main")
@@ -101,37 +90,14 @@ def read_and_count(read, *args, **kwargs):
 
 @around("fairseq_cli.interactive", "make_batches")
 def make_named_batches(make, lines, cfg, task, max_positions, encode_fn):
-    """Name the line that is too long, or whose constraints would be misread; remember the sources of each batch."""
-    from fairseq_cli.interactive import logger
-
-    before = READING.before
-    for number, line in enumerate(lines, before + 1):
-        _, *constraints = line.split("\t")
-        if cfg.generation.constraints:
-            for constraint in constraints:
-                _check_constraint(constraint, number, task.target_dictionary, encode_fn)
-        elif constraints:
-            logger.warning(
-                f"the input, line {number}: what follows the tab is translated as a part of the sentence: with "
-                "--constraints, it is what the translation must contain"
-            )
+    """Name the line that is too long, counted from the beginning of the input; remember the sources of each batch."""
     try:
         for batch in make(lines, cfg, task, max_positions, encode_fn):
             if cfg.generation.replace_unk is not None:
                 READING.batch = [encode_fn(lines[number]) for number in batch.ids.tolist()]
             yield batch
     except SentenceLengthError as error:
-        raise SentenceLengthError(error.text, before + error.number, error.reason) from None
-
-
-def _check_constraint(constraint, number, dictionary, encode_fn):
-    """Raises ValueError if a translation cannot contain it: fairseq 0.12.2 searches for ``<unk>`` then."""
-    words = dictionary.encode_line(encode_fn(constraint), add_if_not_exist=False, append_eos=False)
-    if (words == dictionary.unk()).any():
-        raise ValueError(
-            f"the input, line {number}: the constraint {constraint!r} has a word that is not in the target dictionary: "
-            "leave it out"
-        )
+        raise SentenceLengthError(error.text, READING.before + error.number, error.reason) from None
 
 
 @contextlib.contextmanager
@@ -206,8 +172,12 @@ def validate(validate_all, cfg, override_args=None):
         models, saved, task = checkpoint_utils.load_model_ensemble_and_task(*args, **kwargs)
         # Of the checkpoint's own criterion, fairseq changes the options that are given, and leaves the others.
         if saved.criterion._name != cfg.criterion._name:
+            options = dict(cfg.criterion)
+            # A link to an option of another group, for whose value the validation parser takes the text of the link.
+            if "sentence_avg" in options:
+                options["sentence_avg"] = saved.optimization.sentence_avg
             with open_dict(saved):
-                saved.criterion = _with_linked_options(cfg.criterion, saved)
+                saved.criterion = options
         return models, saved, task
 
     fairseq_cli.validate.checkpoint_utils = ModuleView(checkpoint_utils, load_model_ensemble_and_task=load)
@@ -215,21 +185,3 @@ def validate(validate_all, cfg, override_args=None):
         return validate_all(cfg, override_args)
     finally:
         fairseq_cli.validate.checkpoint_utils = checkpoint_utils
-
-
-def _with_linked_options(criterion, saved):
-    """The options of a criterion; those that are another group's, such as ``--sentence-avg``, as the model has them.
-
-    The validation parser does not know that group, and takes the text of the link for the value.
-    """
-    from fairseq.criterions import CRITERION_DATACLASS_REGISTRY
-    from omegaconf import OmegaConf
-
-    kind = CRITERION_DATACLASS_REGISTRY.get(criterion._name)
-    if kind is None:
-        return criterion
-    options = dict(criterion)
-    for field in dataclasses.fields(kind):
-        if link := re.fullmatch(r"\$\{(.+)\}", str(field.default)):
-            options[field.name] = OmegaConf.select(saved, link[1])
-    return options

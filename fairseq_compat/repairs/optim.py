@@ -8,23 +8,6 @@ MASTERS = "master_weights"
 COUNTS = ("num_bad_epochs", "cooldown_counter")
 
 
-@around("fairseq.optim.fp16_optimizer", "_FP16OptimizerMixin.build_fp32_params")
-def build_fp32_params(build, cls, args, params, flatten=True):
-    """Say in one sentence that ``--fp16`` needs a GPU, and what does not.
-
-    fairseq 0.12.2 asks PyTorch for the current GPU while it builds the optimizer: "Torch not compiled with CUDA
-    enabled".
-    """
-    import torch
-
-    if flatten and not torch.cuda.is_available():
-        raise ValueError(
-            "--fp16 needs a GPU, and PyTorch finds none: leave it out, or train in bfloat16, with --bf16; --amp runs "
-            "without a GPU, but in float32"
-        )
-    return build(cls, args, params, flatten=flatten)
-
-
 @around("fairseq.optim.fp16_optimizer", "_FP16OptimizerMixin.state_dict")
 def state_with_masters(get_state, self):
     """Save the float32 weights that ``--bf16`` and ``--fp16`` update.

@@ -17,37 +17,6 @@ def step_without_penalty(choose, self, step, lprobs, scores, prev_output_tokens=
     return lprobs.flatten(1).gather(1, beams * lprobs.size(2) + words), words, beams
 
 
-@around("fairseq.sequence_generator", "SequenceGenerator.generate")
-def generate_each_once(generate, self, *args, **kwargs):
-    """List a translation of a diverse search once, not once for each group that has found it."""
-    from fairseq.search import DiverseBeamSearch
-
-    found = generate(self, *args, **kwargs)
-    if not isinstance(self.search, DiverseBeamSearch):
-        return found
-    # Of equal keys, a dictionary keeps the first place.
-    return [list({tuple(one["tokens"].tolist()): one for one in hypotheses}.values()) for hypotheses in found]
-
-
-@around("fairseq.search", "Sampling.__init__")
-def sample_within_the_dictionary(initialize, self, tgt_dict, sampling_topk=-1, sampling_topp=-1.0):
-    """Refuse a ``--sampling-topk`` above the size of the dictionary by name, not with PyTorch's RuntimeError."""
-    if sampling_topk > len(tgt_dict):
-        raise ValueError(f"--sampling-topk must be at most {len(tgt_dict)}, all target words, not {sampling_topk}")
-    initialize(self, tgt_dict, sampling_topk, sampling_topp)
-
-
-@around("fairseq.search", "LexicallyConstrainedBeamSearch.init_constraints")
-def need_constraints(initialize, self, batch_constraints, beam_size):
-    """Refuse ``--constraints`` in ``fairseq-generate``, which reads none, by name, not with a TypeError."""
-    if batch_constraints is None:
-        raise ValueError(
-            "--constraints needs words that translations must contain, which only fairseq-interactive reads: after "
-            "a tab in each line; leave it out"
-        )
-    initialize(self, batch_constraints, beam_size)
-
-
 @in_place_of("fairseq.ngram_repeat_block", "NGramRepeatBlock._no_repeat_ngram")
 def _no_repeat_ngram(self, tokens, lprobs, bsz: int, beam_size: int, step: int):
     """Forbid each word that would complete an n-gram of its hypothesis again; TorchScript compiles it under its name.

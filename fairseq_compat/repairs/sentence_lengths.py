@@ -5,8 +5,6 @@ UNLIMITED = 10**9
 #: fairseq's number of positions.
 POSITIONS = 1024
 SIDES = ("source", "target")
-#: In fairseq's own words, which its users and its tests look for.
-SKIPPING = "skip this example with --skip-invalid-size-inputs-valid-test"
 
 
 def require_lengths(task, dataset, max_tokens, max_positions):
@@ -27,12 +25,11 @@ def require_lengths(task, dataset, max_tokens, max_positions):
         limit = f"--max-tokens {max_tokens}"
     else:
         limit = f"the model takes ({_written(max_positions)}, see --max-source-positions and --max-target-positions)"
-    others = f", and {len(refused) - 1} other lines" if refused[1:] else ""
     raise SentenceLengthError(
         split_of(task, dataset) or "the input",
         first,
-        f"{_written(size)} tokens, the end of the sentence included, are more than {limit}{others}. "
-        f"Raise the limit, or {SKIPPING}",
+        f"{_written(size)} tokens, the end of the sentence included, are more than {limit}. "
+        "Raise the limit, or skip this example with --skip-invalid-size-inputs-valid-test",
     )
 
 

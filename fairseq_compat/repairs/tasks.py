@@ -5,10 +5,9 @@ import json
 import os
 
 from ..replacements import after_import, around
-from .checked_options import check_names, problem
-from .comparisons import DICTIONARIES, OtherWordsError, changed_dictionaries, describe_dictionaries, task_options
-from .data import UnequalSidesError
-from .sentence_lengths import POSITIONS, SIDES, UNLIMITED, require_lengths, split_of
+from .checked_options import check_names
+from .comparisons import DICTIONARIES, changed_dictionaries, describe_dictionaries, task_options
+from .sentence_lengths import POSITIONS, SIDES, UNLIMITED, require_lengths
 
 #: The options that limit the lengths of sentences.
 LIMITS = {side: f"max_{side}_positions" for side in SIDES}
@@ -28,7 +27,7 @@ def get_batch_iterator(
     *args,
     **kwargs,
 ):
-    """Compare lengths with ``--max-tokens``, too, and name the set of which one is too long, or nothing is left.
+    """Compare lengths with ``--max-tokens``, too, and name the set and the line of one that is too long.
 
     fairseq 0.12.2 ends at the first batch, "sentence at index 3 of size 700 exceeds max_tokens limit of 600!", whatever
     ``--skip-invalid-size-inputs-valid-test`` says.
@@ -38,39 +37,25 @@ def get_batch_iterator(
     if not ignore_invalid_inputs:
         require_lengths(self, dataset, max_tokens, max_positions)
     limits = resolve_max_positions(max_positions, max_tokens)
-    batches = get(self, dataset, max_tokens, max_sentences, limits, ignore_invalid_inputs, *args, **kwargs)
-    split = split_of(self, dataset)
-    # A sampler that is called for each epoch has not made its batches yet.
-    if split is not None and not callable(batches.batch_sampler) and len(batches) == 0:
-        raise ValueError(f"{split}: none of its {len(dataset)} sentences can be used")
-    return batches
+    return get(self, dataset, max_tokens, max_sentences, limits, ignore_invalid_inputs, *args, **kwargs)
 
 
 @around("fairseq.tasks.fairseq_task", "FairseqTask.build_generator")
 def build_generator(build, self, models, args, seq_gen_cls=None, extra_gen_cls_kwargs=None, *others, **kwargs):
-    """Refuse options of a search that mean nothing, and a language model of other words.
+    """Refuse a temperature of an adaptive softmax, whose input it would divide, and a language model of other words.
 
-    fairseq 0.12.2 adds its scores to those of a translation model by the numbers of words.
+    fairseq 0.12.2 adds the scores of that to those of a translation model by the numbers of words.
     """
-    from fairseq.dataclass.configs import GenerationConfig
-
-    # --eval-bleu-args and Python are no command line, where these are looked at, too.
-    options = {field.name: getattr(args, field.name, field.default) for field in dataclasses.fields(GenerationConfig)}
-    message = problem(options)
-    softmaxes = [getattr(getattr(model, "decoder", None), "adaptive_softmax", None) for model in models]
-    if not message and options["temperature"] != 1 and any(softmax is not None for softmax in softmaxes):
-        message = (
-            f"--temperature {options['temperature']} does not work with an adaptive softmax, of which fairseq would "
-            "divide the input: leave it out"
-        )
+    temperature = getattr(args, "temperature", 1.0)
+    decoders = [getattr(model, "decoder", None) for model in models]
+    if temperature != 1 and any(getattr(decoder, "adaptive_softmax", None) is not None for decoder in decoders):
+        raise ValueError(f"--temperature {temperature} does not work with an adaptive softmax: leave it out")
     language_model = (extra_gen_cls_kwargs or {}).get("lm_model")
-    if not message and language_model is not None and language_model.decoder.dictionary != self.target_dictionary:
-        message = (
+    if language_model is not None and language_model.decoder.dictionary != self.target_dictionary:
+        raise ValueError(
             "--lm-path: the language model was loaded with the dict.txt in the data folder, which has other words "
             "than the target dictionary: train it with that one as its dict.txt"
         )
-    if message:
-        raise ValueError(message)
     return build(self, models, args, seq_gen_cls, extra_gen_cls_kwargs, *others, **kwargs)
 
 
@@ -112,7 +97,7 @@ def record_dictionaries(get_state, self):
 def compare_dictionaries(load, self, state):
     """Refuse to translate with dictionaries, or in a direction, that a model was not trained with."""
     if changes := changed_dictionaries(state, self):
-        raise OtherWordsError("; ".join(changes))
+        raise ValueError(f"not what the model was trained with: {'; '.join(changes)}")
     load(self, state)
 
 
@@ -130,7 +115,7 @@ def know_the_search(build_model, self, cfg, from_checkpoint=False):
 
 @around("fairseq.tasks.translation", "load_langpair_dataset")
 def load_langpair_dataset(load, data_path, split, src, src_dict, tgt, *args, **kwargs):
-    """Take each part of the data once, truncate where nothing limits lengths, and name data of unequal sides.
+    """Take each part of the data once, and truncate where nothing limits lengths.
 
     fairseq 0.12.2 takes the first part of ``train`` and ``train1`` -1 times unless ``--upsample-primary`` says how
     often: negative dimensions are not allowed.
@@ -139,11 +124,7 @@ def load_langpair_dataset(load, data_path, split, src, src_dict, tgt, *args, **k
         kwargs["upsample_primary"] = 1
     if kwargs.get("truncate_source") and kwargs.get("max_source_positions") == UNLIMITED:
         kwargs["max_source_positions"] = POSITIONS
-    try:
-        return load(data_path, split, src, src_dict, tgt, *args, **kwargs)
-    except UnequalSidesError as error:
-        place = os.path.join(data_path, f"{split}.{src}-{tgt}")
-        raise UnequalSidesError(f"{place}: {error}; run fairseq-preprocess on both sides again") from error
+    return load(data_path, split, src, src_dict, tgt, *args, **kwargs)
 
 
 @after_import("fairseq.tasks.translation")

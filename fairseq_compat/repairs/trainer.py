@@ -10,9 +10,6 @@ from .checkpoint_utils import looking_at_each
 from .comparisons import changed_dictionaries, changed_options
 from .training_state import early_stopping, last_checkpoint
 
-#: Warn about a loss this many times that of a process's first update, and again each time it grows this many times
-#: more.
-GROWTH = 10
 #: What fairseq keeps of the validations for ``--patience``.
 COUNTED = ("best", "num_runs")
 
@@ -31,8 +28,6 @@ def load_checkpoint(
     options = self.cfg.checkpoint
     _require_file(options, filename, self.checkpoint_suffix)
     resets = any((reset_optimizer, reset_lr_scheduler, reset_meters, options.reset_dataloader))
-    if resets:
-        _check_vectors(filename, self.cfg, self.checkpoint_suffix)
     clock = metrics.get_meter("default", "wall")
 
     with looking_at_each(lambda path, state: _compare(path, state, self, resets)):
@@ -55,33 +50,11 @@ def load_checkpoint(
 def _require_file(options, filename, suffix):
     """Raises FileNotFoundError, where fairseq would begin anew, unless it is the last checkpoint in --save-dir."""
     last = last_checkpoint(options, suffix)
-    if os.path.abspath(filename) == os.path.abspath(last) or PathManager.isfile(filename):
-        return
-    # As fairseq.checkpoint_utils.load_checkpoint chooses it.
-    option = "--continue-once" if options.continue_once is not None else "--finetune-from-model"
-    if options.restore_file != "checkpoint_last.pt":
-        option = "--restore-file"
-    # hydra starts each training in a folder of its own.
-    place = "" if os.path.isabs(filename) else f" in {os.getcwd()}"
-    raise FileNotFoundError(
-        f"{option} {filename}: there is no such file{place}; without that option, training continues from {last}, or "
-        "begins"
-    )
-
-
-def _check_vectors(filename, cfg, suffix):
-    """Raises ValueError if a checkpoint's embeddings would take the place of vectors that were asked for.
-
-    Those of this training's own last checkpoint began with these vectors.
-    """
-    last = last_checkpoint(cfg.checkpoint, suffix)
-    if not os.path.exists(filename) or os.path.realpath(filename) == os.path.realpath(last):
-        return
-    source = "--finetune-from-model" if filename == cfg.checkpoint.finetune_from_model else "--restore-file"
-    for option in ("encoder_embed_path", "decoder_embed_path"):
-        if getattr(cfg.model, option, None):
-            flag = f"--{option.replace('_', '-')}"
-            raise ValueError(f"{flag}: {source} {filename} has embeddings of its own: leave one out")
+    if os.path.abspath(filename) != os.path.abspath(last) and not PathManager.isfile(filename):
+        # hydra starts each training in a folder of its own.
+        raise FileNotFoundError(
+            f"there is no checkpoint {filename} in {os.getcwd()}: correct its name, or leave the option out"
+        )
 
 
 def _compare(path, state, trainer, resets):
@@ -212,54 +185,6 @@ def let_go_of_past_epochs(get, self, *args, **kwargs):
     """
     gc.collect()
     return get(self, *args, **kwargs)
-
-
-@around("fairseq.trainer", "Trainer.train_step")
-def train_step(step, self, samples, raise_oom=False):
-    """Name the update, the parameters, and the remedy when training fails numerically.
-
-    If a gradient is not a number, fairseq 0.12.2 says "gradients are Nan/Inf" below a dump of all of them. It does not
-    mention a loss that grows without bound but stays finite: at ``--lr 1e6``, a recurrent model trains to the end with
-    a loss of 1e20.
-    """
-    update = self.get_num_updates() + 1
-    try:
-        logged = step(self, samples, raise_oom)
-    except FloatingPointError as error:
-        failure = _failure(self.get_model())
-        if failure is None:
-            raise
-        message = f"update {update}: {failure}: {_remedy(self)}. The model before this update is crash.pt in --save-dir"
-        raise FloatingPointError(message) from error
-    if logged and "loss" in logged:
-        _warn_of_growth(self, update, float(logged["loss"]))
-    return logged
-
-
-def _failure(model):
-    """Say which parameters have a gradient that is not finite; None if there is none."""
-    parameters = [(name, p.grad) for name, p in model.named_parameters() if p.grad is not None]
-    names = [name for name, gradient in parameters if not gradient.isfinite().all()]
-    if not names:
-        return None
-    others = f" and of {len(names) - 1} other parameters" if names[1:] else ""
-    return f"the gradient of {names[0]}{others} is not a finite number"
-
-
-def _remedy(trainer):
-    clip_norm = trainer.cfg.optimization.clip_norm
-    verb = "lower" if clip_norm > 0 else "set"
-    return f"lower --lr (now {trainer.get_lr():g}) or {verb} --clip-norm (now {clip_norm:g}; 0 is off)"
-
-
-def _warn_of_growth(trainer, update, loss):
-    first, limit = getattr(trainer, "_growing_loss", (None, None))
-    if first is not None and loss <= limit:
-        return
-    trainer._growing_loss = (loss if first is None else first, GROWTH * max(loss, 1))
-    if first is not None and trainer.is_data_parallel_master:
-        message = "update %d: the loss is %.3g and was %.3g when this call began: training diverges; %s"
-        logger.warning(message, update, loss, first, _remedy(trainer))
 
 
 @in_place_of("fairseq.trainer", "_catalog_shared_params")

@@ -15,7 +15,6 @@ one called ``@@``.
 import torch
 
 from ..replacements import around, in_place_of
-from .text_lines import open_text
 
 NO_WORDS = ("<pad>", "</s>")
 
@@ -58,22 +57,10 @@ def replace_then_join(
     return tokens, text, alignment
 
 
-@in_place_of("fairseq.utils", "load_align_dict")
-def load_align_dict(replace_unk):
-    """Return the translations in a file, none without a file, and None without ``--replace-unk``."""
-    if not replace_unk:
-        return None
-    # What fairseq's parser makes of the option without a file.
-    return {} if replace_unk == "@@ " else _read_dictionary(replace_unk)
-
-
-def _read_dictionary(path):
-    with open_text(path) as file:
-        pairs = [line.split() for line in file]
-    for number, pair in enumerate(pairs, 1):
-        if len(pair) != 2:
-            raise ValueError(f"{path}, line {number}: expected a word of the source and one of the target")
-    return dict(pairs)
+@around("fairseq.utils", "load_align_dict")
+def load_align_dict(load, replace_unk):
+    """Return the translations in a file, and none without a file, for which fairseq's parser has "@@ "."""
+    return {} if replace_unk == "@@ " else load(replace_unk)
 
 
 class Alignment(list):

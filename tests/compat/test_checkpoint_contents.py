@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import zipfile
 from pathlib import Path
 from pickle import UnpicklingError
 
@@ -12,11 +11,7 @@ import torch
 from fairseq import checkpoint_utils
 
 from tests.checkpoints.checkpoints import small_checkpoint
-from user_dir.checkpoints.averaging import average_checkpoints
 from user_dir.checkpoints.checkpoint import Checkpoint
-from user_dir.checkpoints.factorizing import factorize_checkpoint
-from user_dir.checkpoints.halving import write_half_precision
-from user_dir.segmented_translation.translation import load_system
 
 
 @pytest.fixture
@@ -35,34 +30,18 @@ def change(folder: Path, **entries: object) -> Path:
     return path
 
 
-def assert_refused_everywhere(path: Path, reason: str) -> None:
+def assert_refused(path: Path, reason: str) -> None:
     with pytest.raises(UnpicklingError, match=reason):
         checkpoint_utils.load_checkpoint_to_cpu(str(path))
-    for load in (
-        lambda: Checkpoint(path, path.parent),
-        lambda: load_system(str(path), str(path.parent)),
-        lambda: factorize_checkpoint(path, path.parent / "low", rank=2),
-        lambda: average_checkpoints([path], path.parent / "average.pt"),
-        lambda: write_half_precision(path, path.parent / "half.pt"),
-    ):
-        with pytest.raises(ValueError, match=rf"checkpoint\.pt.*{reason}"):
-            load()
-    assert not {"low", "average.pt", "half.pt"} & {file.name for file in path.parent.iterdir()}
+    with pytest.raises(ValueError, match=rf"checkpoint\.pt.*{reason}"):
+        Checkpoint(path, path.parent)
 
 
-@pytest.mark.parametrize("number", [float("nan"), float("inf")])
-def test_parameters_that_are_not_finite_are_refused_by_name(folder: Path, number: float):
+def test_parameters_that_are_not_finite_are_refused_by_name(folder: Path):
     name = "decoder.layer.readout.state.weight"
     weight = torch.load(folder / "checkpoint.pt")["model"][name]
-    weight[2, 3] = number
-    assert_refused_everywhere(change(folder, model={name: weight}), rf"its parameter {name} has numbers that are NaN")
-
-
-def test_whole_numbers_are_no_parameters(folder: Path):
-    name = "decoder.layer.readout.state.weight"
-    path = change(folder, model={name: torch.ones_like(torch.load(folder / "checkpoint.pt")["model"][name]).long()})
-    with pytest.raises(ValueError, match=f"its parameter {name} has whole numbers"):
-        Checkpoint(path, folder)
+    weight[2, 3] = float("nan")
+    assert_refused(change(folder, model={name: weight}), rf"its parameter {name} has numbers that are NaN")
 
 
 def test_what_fairseq_leaves_uninitialized_may_be_anything(folder: Path):
@@ -76,7 +55,7 @@ def test_an_option_that_asks_for_a_variable_is_refused(folder: Path, text: str, 
     options = torch.load(folder / "checkpoint.pt")["cfg"]
     options["task"]["source_lang"] = text
     reason = r"its option cfg\.task\.source_lang is '.*SECRET.*', which asks for something outside"
-    assert_refused_everywhere(change(folder, cfg=options), reason)
+    assert_refused(change(folder, cfg=options), reason)
     path = change(folder, cfg=None, args=argparse.Namespace(arch="lstm", langs=["fr", text]))
     with pytest.raises(UnpicklingError, match=r"its option args\.langs\.1 is"):
         checkpoint_utils.load_checkpoint_to_cpu(str(path))
@@ -87,29 +66,3 @@ def test_options_that_are_other_options_are_read(folder: Path):
     options["task"]["target_lang"] = "${checkpoint.checkpoint_suffix}tgt"
     state = checkpoint_utils.load_checkpoint_to_cpu(str(change(folder, cfg=options)))
     assert state["cfg"].task.target_lang == "tgt"
-
-
-def test_a_file_that_unpacks_to_many_times_its_size_is_refused(folder: Path):
-    path = change(folder, model={"decoder.nothing": torch.zeros(1 << 20)})
-    entries = {}
-    with zipfile.ZipFile(path) as archive:
-        entries = {name: archive.read(name) for name in archive.namelist()}
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in entries.items():
-            archive.writestr(name, content)
-    assert_refused_everywhere(path, r"its \d+ bytes unpack to \d+")
-
-
-def test_a_parameter_that_repeats_one_number_of_the_file_is_refused(folder: Path):
-    path = change(folder, model={"decoder.nothing": torch.zeros(1).expand(1 << 40)})
-    assert_refused_everywhere(path, "its parameter decoder.nothing of 1099511627776 numbers has fewer in the file")
-
-
-@pytest.mark.parametrize("size", ["decoder_layers", "encoder_hidden_size"])
-def test_a_model_that_is_larger_than_its_checkpoint_is_not_built(folder: Path, size: str):
-    options = torch.load(folder / "checkpoint.pt")["cfg"]
-    options["model"][size] = 10**9 if size == "decoder_layers" else 10**5
-    path = change(folder, cfg=options)
-    for load in (lambda: Checkpoint(path, folder), lambda: load_system(str(path), str(folder))):
-        with pytest.raises(ValueError, match=r"checkpoint\.pt.*its options make a model of more than \d+ numbers"):
-            load()

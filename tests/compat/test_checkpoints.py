@@ -60,7 +60,8 @@ def test_malicious_checkpoint_is_refused_and_not_run(tmp_path: Path, where: str)
     path = tmp_path / "checkpoint.pt"
     values = {"args": argparse.Namespace(arch=Payload(folder)), "extra_state": {"x": Payload(folder)}}
     torch.save(checkpoint(**{where: values.get(where, Payload(folder))}), path)
-    with pytest.raises(pickle.UnpicklingError, match="mkdir"):
+    # Not with PyTorch's advice to load it all the same.
+    with pytest.raises(pickle.UnpicklingError, match=r"^it holds posix\.mkdir, and nothing that could run code"):
         checkpoint_utils.load_checkpoint_to_cpu(str(path))
     assert not folder.exists()
 

@@ -1,93 +1,78 @@
-"""The stock commands with the stock models, in the environment the tests run in: train, resume, translate."""
+"""fairseq's own commands with its own models: trained, resumed, and translated with."""
 
 from __future__ import annotations
 
 import re
 import shutil
 import sys
+import warnings
 from pathlib import Path
 
+import fairseq_cli.interactive
 import pytest
+from fairseq import options
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 
-from .conftest import TRAINING, WIDTHS
+from fairseq_compat.needless_advice import ADVICE, ignore_advice
+from tests.cli import toy
+from tests.commands import run
+
+from .repairs.commands import LSTM, generate, printed, train
 from .test_checkpoints import globals_in
+
+TRANSFORMER = [
+    *("--arch", "transformer", "--encoder-embed-dim", "32", "--encoder-ffn-embed-dim", "64", "--encoder-layers", "1"),
+    *("--encoder-attention-heads", "2", "--decoder-embed-dim", "32", "--decoder-ffn-embed-dim", "64"),
+    *("--decoder-layers", "1", "--decoder-attention-heads", "2"),
+]
+BLEU = [
+    *("--eval-bleu", "--eval-bleu-args", '{"beam": 2, "max_len_b": 10}', "--validate-interval", "1"),
+    *("--best-checkpoint-metric", "bleu", "--maximize-best-checkpoint-metric"),
+]
 
 
 def losses(log: str) -> list[float]:
-    return [float(loss) for loss in re.findall(r"\| train_inner \|.*? loss=?\s*([\d.]+)", log)]
+    return [float(loss) for loss in re.findall(r'"loss": "([\d.]+)"', log)]
 
 
-def test_transformer_trains_in_bfloat16_resumes_and_translates(data: Path, tmp_path: Path, train, run_in_environment):
-    folder = tmp_path / "checkpoints"
-    bleu = ["--eval-bleu", "--best-checkpoint-metric", "bleu", "--maximize-best-checkpoint-metric"]
-    # A model that has learned little translates up to the greatest length.
-    bleu += ["--eval-bleu-args", '{"beam": 2, "max_len_b": 10}', "--validate-interval", 5]
-    log = train("transformer", folder, "--bf16", "--max-update", 20, *bleu, warm=True)
-    first = losses(log)
-    assert len(first) == 4 and first[-1] < first[0] - 0.5
-    for advice in ("hydra.cc", "hydra.experimental", "pin_memory", "tensorboardX", "cuda.amp"):
-        assert advice not in log
-
+def test_transformer_trains_in_bfloat16_resumes_and_translates(data: Path, tmp_path: Path, logged):
+    with warnings.catch_warnings(record=True) as shown:
+        # As at the start of a process: pytest shows all.
+        warnings.resetwarnings()
+        ignore_advice(None)
+        train(data, tmp_path, "--bf16", "--max-update", 10, *BLEU, model=TRANSFORMER)
+    assert not [warning for warning in shown if any(re.match(advice, str(warning.message)) for advice in ADVICE)]
+    first = losses(logged())
+    assert len(first) == 10 and first[-1] < first[0] - 0.5
     # With --eval-bleu, the meters are numpy arrays.
-    assert "numpy._core.multiarray _reconstruct" in globals_in(folder / "checkpoint_last.pt")
-    assert "argparse Namespace" in globals_in(folder / "checkpoint_last.pt")
-    log = train("transformer", folder, "--bf16", "--max-update", 40, *bleu, warm=True)
-    assert re.search(r"Loaded checkpoint .*checkpoint_last.pt \(epoch \d+ @ 20 updates\)", log)
+    checkpoint = tmp_path / "checkpoint_last.pt"
+    assert "numpy._core.multiarray _reconstruct" in globals_in(checkpoint)
+    assert "argparse Namespace" in globals_in(checkpoint)
+    train(data, tmp_path, "--bf16", "--max-update", 15, *BLEU, model=TRANSFORMER)
+    log = logged()
+    assert re.search(r"Loaded checkpoint .*checkpoint_last.pt \(epoch \d+ @ 10 updates\)", log)
     assert losses(log)[-1] < first[-1]
+    assert len(toy.lines(generate(data, checkpoint), "H")) == 20
 
-    generated = run_in_environment(
-        "fairseq-generate", data / "binary", "--path", folder / "checkpoint_last.pt", "--cpu", "--beam", 3, warm=True
-    )
-    assert generated.returncode == 0, generated.stdout
-    assert len(re.findall(r"^H-\d+\t", generated.stdout, flags=re.MULTILINE)) == 20
-
-    source = "a b c\nd e f g h\n"
+    (tmp_path / "typed").write_text("w1 w2 w3\nw4 w5 w6 w7 w0\n")
     # The padded batch of two is what fairseq's fast path stops at.
-    typed = run_in_environment(
-        "fairseq-interactive",
-        *(data / "binary", "--path", folder / "checkpoint_last.pt", "--cpu", "--buffer-size", 2, "--batch-size", 2),
-        text=source,
-        warm=True,
+    batches = ("--buffer-size", "2", "--batch-size", "2", "--input", str(tmp_path / "typed"))
+    line = [str(data), "--path", str(checkpoint), "--cpu", *batches]
+    config = convert_namespace_to_omegaconf(
+        options.parse_args_and_arch(options.get_interactive_generation_parser(), line)
     )
-    assert typed.returncode == 0, typed.stdout
-    assert re.findall(r"^S-\d+\t(.*)", typed.stdout, flags=re.MULTILINE) == source.splitlines()
-    assert len(re.findall(r"^H-\d+\t-?[\d.]+\t[A-H ]*$", typed.stdout, flags=re.MULTILINE)) == 2
+    output = printed(fairseq_cli.interactive.main, config)
+    assert toy.lines(output, "S") == {0: "w1 w2 w3", 1: "w4 w5 w6 w7 w0"} and len(toy.lines(output, "H")) == 2
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arch, precision", [("lstm", "--bf16"), ("transformer", "--memory-efficient-bf16")])
-def test_bfloat16_trains_and_resumes(tmp_path: Path, train, arch: str, precision: str):
-    first = losses(train(arch, tmp_path / "checkpoints", precision, "--max-update", 20))
-    assert first[-1] < first[0]
-    log = train(arch, tmp_path / "checkpoints", precision, "--max-update", 30)
-    assert "@ 20 updates" in log
-    assert losses(log)[-1] < first[0]
-
-
-def test_hydra_train_shows_the_real_error(tmp_path: Path, run_in_environment):
-    (tmp_path / "experiment.yaml").write_text(
-        "# @package _group_\n"
-        "common: {cpu: true}\n"
-        "task: {_name: translation, data: there-is-no-such-folder, source_lang: a, target_lang: b}\n"
-        "model: {_name: transformer}\ncriterion: cross_entropy\noptimizer: {_name: adam}\nlr_scheduler: fixed\n"
-        "dataset: {max_tokens: 100}\noptimization: {lr: [0.1]}\n"
-    )
-    finished = run_in_environment(
-        "fairseq-hydra-train", "--config-dir", tmp_path, "--config-name", "experiment", warm=True
-    )
-    assert finished.returncode != 0
-    assert "FileNotFoundError" in finished.stdout and "there-is-no-such-folder/dict.a.txt" in finished.stdout
-    assert "print_exception" not in finished.stdout and "hydra.cc" not in finished.stdout
-
-
-@pytest.mark.slow
-def test_two_processes_of_torchrun_with_data_workers(data: Path, tmp_path: Path, run_in_environment):
-    finished = run_in_environment(
+def test_two_processes_of_torchrun_with_data_workers(data: Path, tmp_path: Path):
+    finished = run(
         "torchrun",
         *("--standalone", "--nproc_per_node", 2, shutil.which("fairseq-train", path=str(Path(sys.executable).parent))),
-        *(data / "binary", *f"{TRAINING} --arch lstm {WIDTHS['lstm']} --max-update 10 --num-workers 1".split()),
-        *("--distributed-backend", "gloo", "--ddp-backend", "legacy_ddp", "--save-dir", tmp_path / "checkpoints"),
+        *(data, *toy.TRAINING, *LSTM, "--max-update", 10, "--num-workers", 1),
+        *("--distributed-backend", "gloo", "--ddp-backend", "legacy_ddp", "--save-dir", tmp_path),
     )
-    assert finished.returncode == 0, finished.stdout
-    assert "num_updates 10" in finished.stdout
-    assert (tmp_path / "checkpoints" / "checkpoint_last.pt").is_file()
+    assert finished.returncode == 0, finished.stderr
+    assert '"num_updates": "10"' in finished.stdout
+    assert (tmp_path / "checkpoint_last.pt").is_file()

@@ -10,45 +10,39 @@ from typing import List, Optional, Union  # noqa: UP035 (what fairseq's dataclas
 import pytest
 from fairseq.dataclass import FairseqDataclass
 from fairseq.dataclass.utils import gen_parser_from_dataclass, interpret_dc_type
+from hydra._internal import utils
+from hydra._internal.hydra import Hydra
 
+from fairseq_compat.lazy_help import leave_help_alone
 from tests.cli import toy
+from tests.commands import run
 
-#: The check of Python 3.14's argparse, for those before it.
-CHECK = """
-import argparse
 
 def check_help(self, action):
+    """The check of Python 3.14's argparse."""
     if action.help and hasattr(self, "_get_formatter"):
         try:
             self._get_formatter()._expand_help(action)
         except (ValueError, TypeError, KeyError) as error:
             raise ValueError("badly formed help string") from error
 
+
 def add_and_check(self, *names, add=argparse.ArgumentParser.add_argument, **options):
     action = add(self, *names, **options)
     self._check_help(action)
     return action
 
-if not hasattr(argparse.ArgumentParser, "_check_help"):
-    argparse.ArgumentParser._check_help = check_help
-    argparse.ArgumentParser.add_argument = add_and_check
-"""
 
-
-def test_fairseq_hydra_train_starts_where_help_is_checked(tmp_path: Path, run_in_environment):
-    # What --hydra-help says of flags: it goes on to list all of fairseq's models and tasks, for seconds.
-    program = f"""{CHECK}
-import contextlib
-from fairseq_cli.hydra_train import cli_main
-with contextlib.suppress(SystemExit):
-    cli_main()
-from hydra._internal.hydra import Hydra
-from hydra._internal.utils import get_args_parser
-print(Hydra.format_args_help(get_args_parser()))
-"""
-    finished = run_in_environment("python", "-c", program, "--version")
-    assert finished.returncode == 0 and "Hydra 1." in finished.stdout, finished.stdout
-    assert "Install or Uninstall shell completion" in finished.stdout and "Bash - Install" in finished.stdout
+def test_hydra_has_a_parser_where_help_is_checked(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(utils, "argparse", argparse)
+    if not hasattr(argparse.ArgumentParser, "_check_help"):
+        monkeypatch.setattr(argparse.ArgumentParser, "_check_help", check_help, raising=False)
+        monkeypatch.setattr(argparse.ArgumentParser, "add_argument", add_and_check)
+    with pytest.raises(ValueError, match="badly formed help string"):
+        utils.get_args_parser()
+    leave_help_alone(utils)
+    shown = Hydra.format_args_help(utils.get_args_parser())
+    assert "Install or Uninstall shell completion" in shown and "Bash - Install" in shown
 
 
 @dataclass
@@ -83,7 +77,7 @@ def test_the_type_of_an_optional_value(written: object, meant: object):
 
 
 @pytest.mark.slow
-def test_fairseq_preprocess_needs_no_forked_workers(tmp_path: Path, run_in_environment):
+def test_fairseq_preprocess_needs_no_forked_workers(tmp_path: Path):
     toy.write_corpus(tmp_path, train=50)
     program = tmp_path / "program.py"
     program.write_text(
@@ -94,6 +88,6 @@ def test_fairseq_preprocess_needs_no_forked_workers(tmp_path: Path, run_in_envir
         "    cli_main()\n"
     )
     options = ("-s", "src", "-t", "tgt", "--trainpref", tmp_path / "train", "--destdir", tmp_path / "data")
-    finished = run_in_environment("python", program, *options, "--workers", 2)
-    assert finished.returncode == 0, finished.stdout
-    assert "train.src: 50 sents" in finished.stdout
+    finished = run("python", program, *options, "--workers", 2)
+    assert finished.returncode == 0, finished.stderr
+    assert "train.src: 50 sents" in finished.stderr

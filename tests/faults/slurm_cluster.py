@@ -2,17 +2,13 @@
 
 Node 0 is the controller, too, and has the database. The daemons' files are in a folder of their own, and nothing of the
 system's is changed. It takes root and ``apt-get install slurmctld slurmd slurmdbd munge mariadb-server iproute2``.
-By hand, ``python -m tests.faults.slurm_cluster COMMAND...`` runs a command on node 0, such as a shell, and takes the
-cluster down after it.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -200,18 +196,3 @@ def require(name: str) -> str:
     if found is None:
         raise OSError(f"there is no {name}")
     return found
-
-
-def main() -> int:
-    """Runs a command on node 0 of a new cluster."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    cluster = SlurmCluster(accounting=True)
-    try:
-        inside = ["ip", "netns", "exec", cluster.machines.names[0], *cluster.on_node(0, sys.argv[1:])]
-        return subprocess.run(inside).returncode
-    finally:
-        cluster.take_down()
-
-
-if __name__ == "__main__":
-    sys.exit(main())

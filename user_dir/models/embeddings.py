@@ -60,6 +60,10 @@ def load_pretrained(embedding: nn.Embedding, dictionary: Dictionary, path: str) 
             "--model-overrides \"{'encoder_embed_path': None, 'decoder_embed_path': None}\""
         )
     vectors = utils.parse_embedding(path)
+    needed = embedding.embedding_dim
+    size = next((len(vector) for vector in vectors.values()), needed)
+    if size != needed:
+        raise ValueError(f"{path}: its vectors have {size} numbers, and the model's embeddings {needed}")
     utils.print_embed_overlap(vectors, dictionary)
     utils.load_embedding(vectors, dictionary, embedding)
 

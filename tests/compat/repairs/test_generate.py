@@ -20,28 +20,16 @@ SHARDS = ("--batch-size", 3, "--required-batch-size-multiple", 1, "--num-shards"
 
 
 def test_shards_are_parts_of_the_whole(data: Path, trained: Path, tmp_path: Path):
-    whole = toy.lines(generate(data, trained, *SHARDS, 1), "H")
+    generate(data, trained, *SHARDS, 1, "--results-path", tmp_path)
+    whole = toy.lines((tmp_path / "generate-test.txt").read_text(), "H")
     assert len(whole) == 20
     parts = []
-    for shard in range(3):
-        assert generate(data, trained, *SHARDS, 3, "--shard-id", shard, "--results-path", tmp_path) == ""
+    for shard in range(2):
+        assert generate(data, trained, *SHARDS, 2, "--shard-id", shard, "--results-path", tmp_path) == ""
         parts.append(toy.lines((tmp_path / f"shard{shard}" / "generate-test.txt").read_text(), "H"))
-    # Seven batches, the last of two sentences: three, two, and two of them.
-    assert sorted(map(len, parts)) == [6, 6, 8]
+    # Seven batches, the last of two sentences.
+    assert sorted(map(len, parts)) == [9, 11]
     assert {number: line for part in parts for number, line in part.items()} == whole
-
-
-def test_the_whole_has_fairseqs_file(data: Path, trained: Path, tmp_path: Path):
-    generate(data, trained, "--results-path", tmp_path)
-    assert len(toy.lines((tmp_path / "generate-test.txt").read_text(), "H")) == 20
-
-
-def test_shards_that_do_not_exist_or_have_no_sentence_are_named(data: Path, trained: Path):
-    with pytest.raises(ValueError, match="shard_id must be between 0 and num_shards"):
-        generate(data, trained, "--num-shards", 2, "--shard-id", 2)
-    message = r"there is nothing to translate for shard 4 \(--shard-id\) of 5 \(--num-shards\): the text has fewer"
-    with pytest.raises(ValueError, match=message):
-        generate(data, trained, "--batch-size", 8, "--num-shards", 5, "--shard-id", 4)
 
 
 @pytest.fixture
@@ -63,14 +51,8 @@ def test_a_criterion_that_is_asked_for_takes_the_place_of_the_models(losses):
     assert "accuracy" not in plain and 0 <= asked["accuracy"] <= 100
     assert asked["nll_loss"] == pytest.approx(plain["loss"], abs=2e-3)
     assert abs(asked["loss"] - asked["nll_loss"]) > 0.01
-    assert asked["loss"] != losses(*smoothed[:3], 0.2)["loss"]
-
-
-@pytest.mark.parametrize("criterion", ["label_smoothed_cross_entropy", "chunked_cross_entropy"])
-def test_the_criterion_averages_over_words_as_the_models_does(criterion: str, losses):
-    asked = losses("--criterion", criterion, "--label-smoothing", 0)
-    assert asked["loss"] == pytest.approx(asked.get("nll_loss", asked["loss"]), abs=2e-3)
-    assert asked["loss"] == pytest.approx(losses()["loss"], abs=2e-3)
+    unsmoothed = losses("--criterion", "chunked_cross_entropy", "--label-smoothing", 0)
+    assert unsmoothed["loss"] == pytest.approx(plain["loss"], abs=2e-3), "averaged over words as the model's is"
 
 
 @pytest.mark.parametrize("command", ["eval_lm", "generate", "interactive", "validate"])
@@ -84,4 +66,3 @@ def test_a_misspelled_option_of_a_model_is_refused(command: str, trained: Path):
 def test_an_ensemble_is_asked_for_what_one_of_its_models_has(data: Path, trained: Path):
     with pytest.raises(ValueError, match=rf"--model-overrides: {trained}:{trained} has no option 'nowhere'$"):
         generate(data, f"{trained}:{trained}", "--model-overrides", "{'nowhere': 1}")
-    assert toy.lines(generate(data, trained, "--model-overrides", "{'autocast': 'none'}"), "H")

@@ -41,7 +41,7 @@ def read(iterator: EpochBatchIterator, curriculum: int, count: int, **options: b
 
 
 @pytest.mark.parametrize("reuse", [False, True])
-@pytest.mark.parametrize("curriculum", [0, 1, 2, 9])
+@pytest.mark.parametrize("curriculum", [0, 1, 9])
 def test_epochs_after_the_curriculum_are_shuffled(curriculum: int, reuse: bool):
     found = read(epochs(Numbers(), reuse_dataloader=reuse), curriculum, 4)
     assert [batches == BATCHES for batches in found] == [epoch <= curriculum for epoch in range(1, 5)]
@@ -83,7 +83,7 @@ def epoch(seen: int, *, skips: bool = True, buffer: int = 0) -> EpochBatchIterat
 
 
 @pytest.mark.parametrize("buffer", [0, 3])
-@pytest.mark.parametrize("seen", [0, 1, 4, 5, 6, 9, 10])
+@pytest.mark.parametrize("seen", [0, 1, 5, 10])
 def test_all_batches_but_the_last_are_left(seen: int, buffer: int):
     iterator = epoch(seen, buffer=buffer)
     assert list(iterator.next_epoch_itr()) == SINGLE[seen:10]
@@ -93,7 +93,7 @@ def test_all_batches_but_the_last_are_left(seen: int, buffer: int):
 
 
 @pytest.mark.parametrize("skips", [False, True])
-@pytest.mark.parametrize("seen", range(11))
+@pytest.mark.parametrize("seen", [0, 1, 4, 9, 10])
 @pytest.mark.parametrize("size", [1, 3, 4])
 def test_updates_take_all_groups_that_are_left(size: int, seen: int, skips: bool):
     """The batches that have been seen may have been in groups of another size."""
@@ -108,21 +108,22 @@ def test_updates_take_all_groups_that_are_left(size: int, seen: int, skips: bool
     assert iterator.end_of_epoch()
 
 
-def weights(data: Path, save: Path, updates: int, frequency: int) -> dict[str, torch.Tensor]:
-    """What fairseq-train makes of so many updates."""
+def learned(data: Path, save: Path, updates: int, frequency: int) -> dict[str, torch.Tensor]:
+    """What fairseq-train makes of so many updates: weights, which 16 bits round, and averages after every other one."""
     batches = ("--max-tokens", 60, "--required-batch-size-multiple", 1, "--skip-remainder-batch", "--dropout", 0.2)
-    return train(data, save, *batches, "--max-update", updates, "--update-freq", frequency)["model"]
+    narrow = ("--bf16", "--lr", 0.001, "--store-ema", "--ema-decay", 0.5, "--ema-update-freq", 2)
+    state = train(data, save, *batches, *narrow, "--max-update", updates, "--update-freq", frequency)
+    averages = {f"average {name}": value for name, value in state["extra_state"]["ema"].items()}
+    return {**state["model"], **averages}
 
 
-@pytest.mark.parametrize(
-    ("interruptions", "frequency"), [((2,), 1), ((4, 11), 1), ((1,), 3)], ids=["early", "late", "groups"]
-)
-def test_a_resumed_training_has_the_weights_of_an_uninterrupted_one(
+@pytest.mark.parametrize(("interruptions", "frequency"), [((3, 4), 1), ((1,), 3)], ids=["alone", "groups"])
+def test_a_resumed_training_learns_what_an_uninterrupted_one_does(
     tmp_path: Path, data: Path, interruptions: tuple[int, ...], frequency: int
 ):
-    last = 18 // frequency
-    expected = weights(data, tmp_path / "whole", last, frequency)
+    last = 9 // frequency
+    expected = learned(data, tmp_path / "whole", last, frequency)
     for updates in (*interruptions, last):
-        found = weights(data, tmp_path / "parts", updates, frequency)
+        found = learned(data, tmp_path / "parts", updates, frequency)
     assert found.keys() == expected.keys()
     assert all(found[name].equal(value) for name, value in expected.items())
