@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from ..arguments import natural, split_name
+from ..arguments import split_name
 from ..evaluation.analysis import analyze
 from ..evaluation.training import read_run_trainings, read_run_versions
 from ..evaluation.translated_files import name_runs
@@ -45,13 +45,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="SECTION[: TITLE]=FILE",
         help="an SVG file, or numbers (*.txt), to show in a section of that heading; repeatable",
     )
-    parser.add_argument(
-        "--listed-sentences",
-        type=natural,
-        default=page.LISTED_SENTENCES,
-        metavar="N",
-        help="show the n-best lists of the first N sentences, if logs have them (default: %(default)s)",
-    )
     parser.add_argument("--out", required=True, help="the HTML file")
 
 
@@ -74,7 +67,6 @@ def run(options: argparse.Namespace) -> None:
         trained_with=summarize_versions(versions),
         training=training,
         attachments=[*figures, *(read_attachment(*one) for one in named)],
-        listed_sentences=options.listed_sentences,
     )
     write_text(options.out, page.render_page(report))
     systems, sentences = len(report.analysis.systems), len(report.analysis.test_set)

@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> None:
     if len(references) < 3 * options.count:
         raise ValueError(f"{reference} has {len(references)} sentences, too few for 3 x {options.count} samples")
     files = dict(split_named(options.parser, options.system))
-    systems = {name: read_translations(file)[0] for name, file in files.items()}
+    systems = {name: read_translations(file) for name, file in files.items()}
     for name, translations in systems.items():
         require_same_count(files[name], translations, reference, references)
     test_set = TestSet(references, "", lowercase=False, source=sources, further_references=further_references)

@@ -15,7 +15,6 @@ import numpy as np
 import pandas
 
 from ..metrics import stream_words
-from .nbest import SENTENCE_METRIC, nbest_table, score_lists
 from .scores import Settings, find_deviation, require_starred_test, score_systems
 from .tables import (
     ALL,
@@ -36,7 +35,9 @@ from .translated_files import Place, System, TestSet, list_places, read_system, 
 from .words import BY_FREQUENCY, content_table, score_content, score_words, word_table
 
 #: Sections that have more than tables, on a page.
-LENGTH, UNKNOWN_WORDS, FREQUENCY, NBEST = "Sentence length", "Unknown words", "Words by frequency", "N-best lists"
+LENGTH, UNKNOWN_WORDS, FREQUENCY = "Sentence length", "Unknown words", "Words by frequency"
+#: chrF of single sentences says where systems differ; BLEU of a single sentence is mostly zero or chance.
+SENTENCE_METRIC = "chrf"
 
 
 @dataclass(frozen=True)
@@ -60,13 +61,10 @@ class Analysis:
     test_set: TestSet  # what they translated
     systems: Sequence[System]  # the first is the baseline
     settings: Settings  # what was asked for
-    #: every number of the whole test set and of groups, see `Record`. Of n-best lists they are those of the first seed;
-    #: words and content ignore case.
+    #: every number of the whole test set and of groups, see `Record`; words and content ignore case
     records: pandas.DataFrame
     signatures: Mapping[str, str]  # printed name of each metric to all that decides its numbers
     sentence_scores: Mapping[str, Sequence[float]]  # chrF of each sentence, by system, of the first seed
-    #: chrF of each hypothesis of each n-best list, by system, of those that have lists
-    hypothesis_scores: Mapping[str, Sequence[Sequence[float]]]
 
     @property
     def baseline(self) -> str:
@@ -104,11 +102,6 @@ class Analysis:
         if (records["by"] == BY_FREQUENCY).any():
             sections[FREQUENCY] = [word_table(records)]
         sections["Repetitions and omissions"] = [content_table(records)]
-        if self.hypothesis_scores:
-            several = any(len(system.translations) > 1 for system in self.systems if system.nbest)
-            table = nbest_table(records)
-            notes = ["Lists are those of the first seed."] if several else []
-            sections[NBEST] = [replace(table, notes=[*table.notes, *notes])]
         return {title: tables for title, tables in sections.items() if tables}
 
     def list_tables(self) -> list[Table]:
@@ -134,7 +127,6 @@ class Analysis:
             systems=systems,
             signatures=dict(self.signatures),
             sentence_scores=dict(self.sentence_scores),
-            hypothesis_scores=dict(self.hypothesis_scores),
         )
 
 
@@ -165,11 +157,6 @@ def analyze(
             counted = {seed: score_words(system.name, one, references, training_counts) for seed, one in words.items()}
             records += average_seeds(counted)
         records += average_seeds({seed: score_content(system.name, one, references) for seed, one in words.items()})
-    hypothesis_scores = {}
-    for system in systems:
-        if system.nbest:
-            reached, hypothesis_scores[system.name] = score_lists(system.name, system.nbest, test_set)
-            records += reached
     return Analysis(
         test_set,
         systems,
@@ -177,7 +164,6 @@ def analyze(
         pandas.concat([scores.records, make_frame(records)], ignore_index=True),
         scores.signatures,
         {one.name: test_set.count(SENTENCE_METRIC, one.first_seed).score_sentences() for one in systems},
-        hypothesis_scores,
     )
 
 

@@ -14,13 +14,11 @@ number of words that BLEU counted, and, of fairseq-interactive, from the number 
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 
-from ..text_files import FileError, read_lines, read_sentences
+from ..text_files import FileError, read_lines
 from ..text_form import mark_unknown
 
 RECORD = re.compile(r"([STHDPA])-(\d{1,18})\t(.*)", re.DOTALL)
@@ -114,80 +112,6 @@ def read_generate_log(path: str | PathLike[str]) -> GenerateLog:
         counts = f"fairseq counted {messages.words} words of translations, here are {count_words(log)[0]}"
         raise FileError(path, f"{counts}: lines were lost")
     return log
-
-
-@dataclass(frozen=True)
-class ListedHypothesis:
-    """One entry of an n-best list: the score of the search, as fairseq-generate logs it, and the detokenized text."""
-
-    score: float
-    text: str
-
-
-#: A list for each sentence of the test set, each with its best hypothesis first and at least that one.
-NBestLists = Sequence[Sequence[ListedHypothesis]]
-
-
-def collect_lists(log: GenerateLog, path: str | PathLike[str]) -> NBestLists | None:
-    """The lists of a log of ``fairseq-generate --nbest N``; None where each holds the translation alone.
-
-    Unknown words are marked as in translations.
-
-    Raises:
-        FileError: if a hypothesis has a score that no search gives, or a higher one than the one before it.
-    """
-    if all(len(sentence.hypotheses) == 1 for sentence in log.sentences):
-        return None
-    for sentence in log.sentences:
-        for one in sentence.hypotheses:
-            if not math.isfinite(one.score):
-                message = f"a hypothesis of sentence {sentence.number} has a score of {one.score}: the log is damaged"
-                raise FileError(path, message, line=one.line)
-        for better, worse in zip(sentence.hypotheses, sentence.hypotheses[1:]):
-            if worse.score > better.score:
-                message = (
-                    f"a hypothesis of sentence {sentence.number} has a score of {worse.score}, but the one before it "
-                    f"only {better.score}: an n-best list begins with its best, so lines were lost or put in order"
-                )
-                raise FileError(path, message, line=worse.line)
-    return [[ListedHypothesis(one.score, one.marked_text) for one in sentence.hypotheses] for sentence in log.sentences]
-
-
-def read_detokenized_lists(
-    log: str | PathLike[str], text: str | PathLike[str], translations: Sequence[str]
-) -> NBestLists | None:
-    """The scores of a log with detokenized text, one hypothesis a line: of ``recurrent-mt hypotheses --all``.
-
-    Args:
-        log: of ``fairseq-generate --nbest N``.
-        text: the hypotheses of the first sentence, best first, then those of the second …
-        translations: the detokenized translations, which the lists must begin with.
-
-    Returns:
-        None where each list holds the translation alone.
-
-    Raises:
-        FileError: if a file is damaged, or if they do not belong together.
-    """
-    lists = collect_lists(read_generate_log(log), log)
-    if lists is None:
-        return None
-    lines = read_sentences(text)
-    count = sum(map(len, lists))
-    if len(lines) != count:
-        raise FileError(text, f"{len(lines)} lines, but {log} has {count} hypotheses: it was made from another log")
-    if len(lists) != len(translations):
-        raise FileError(log, f"{len(lists)} sentences, but there are {len(translations)} translations")
-    detokenized = []
-    start = 0
-    for number, (hypotheses, translation) in enumerate(zip(lists, translations)):
-        texts = lines[start : start + len(hypotheses)]
-        if texts[0] != translation:
-            message = f"the best hypothesis of sentence {number} is not its translation: it was made from another log"
-            raise FileError(text, message, line=start + 1)
-        detokenized.append([ListedHypothesis(one.score, line) for one, line in zip(hypotheses, texts)])
-        start += len(hypotheses)
-    return detokenized
 
 
 def count_words(log: GenerateLog) -> tuple[int, int]:

@@ -16,7 +16,7 @@ import pandas
 from markupsafe import Markup
 from matplotlib import rc_context
 
-from ..evaluation.analysis import LENGTH, NBEST, Analysis
+from ..evaluation.analysis import LENGTH, Analysis
 from ..evaluation.figures import COLORS
 from ..evaluation.plots import list_plots
 from ..evaluation.scores import CURVE_RESAMPLES
@@ -34,7 +34,7 @@ from ..evaluation.tables import (
     select,
 )
 from ..evaluation.training import BY_TRAINING, PARAMETERS, cost_table
-from ..evaluation.translated_files import System, UnknownWords
+from ..evaluation.translated_files import UnknownWords
 from ..languages import has_two_letters_i
 from ..metrics import SEED
 from ..pages import render
@@ -51,8 +51,6 @@ SYSTEM = re.compile(r"system-(\d+)-")
 DIFFERENCES = 3
 #: Template of sections of other commands' figures and tables.
 ATTACHED = "attachments"
-#: Sentences whose n-best lists a page carries unless told otherwise: lists are longer than all other text together.
-LISTED_SENTENCES = 500
 
 
 @dataclass(frozen=True)
@@ -67,8 +65,6 @@ class Report:
     training: pandas.DataFrame = field(default_factory=lambda: make_frame([]))
     #: figures and tables of other commands, in the order in which they are shown; sections follow the first of each
     attachments: Sequence[Attachment] = ()
-    #: so many sentences, from the first one on, are shown with their n-best lists
-    listed_sentences: int = LISTED_SENTENCES
 
 
 @dataclass(frozen=True)
@@ -110,7 +106,7 @@ def list_sections(report: Report) -> Iterator[Section]:
     for title, tables in analysis.tables().items():
         # Signatures are part of the method.
         tables = [replace(table, signatures=()) for table in tables]
-        yield Section(title, list(draw_charts(analysis, title)), tables, "nbest" if title == NBEST else "")
+        yield Section(title, list(draw_charts(analysis, title)), tables)
     if not report.training.empty:
         yield Section("Training", (), [training_table(report.training)])
     if len(analysis.systems) > 1:
@@ -237,13 +233,8 @@ def list_controls(analysis: Analysis) -> dict[str, Any]:
     return {"sides": sides, "fields": fields, "orders": orders, "dictionaries": list(enumerate(names))}
 
 
-def collect_data(analysis: Analysis, listed_sentences: int) -> dict[str, Any]:
-    """What the page's script works on: numbers unrounded, but for those of n-best lists, which are the most.
-
-    Args:
-        analysis: what to show.
-        listed_sentences: so many, from the first one on, get their n-best lists.
-    """
+def collect_data(analysis: Analysis) -> dict[str, Any]:
+    """What the page's script works on: numbers unrounded."""
     test_set = analysis.test_set
     return {
         "systems": analysis.names,
@@ -258,7 +249,6 @@ def collect_data(analysis: Analysis, listed_sentences: int) -> dict[str, Any]:
             "unknown": count_unknown_words(analysis),
             "translations": [list(system.first_seed) for system in analysis.systems],
             "scores": [list(analysis.sentence_scores[name]) for name in analysis.names],
-            "nbest": [list_hypotheses(analysis, system, listed_sentences) for system in analysis.systems],
         },
     }
 
@@ -278,22 +268,11 @@ def count_unknown_words(analysis: Analysis) -> list[dict[str, Any]]:
     ]
 
 
-def list_hypotheses(analysis: Analysis, system: System, count: int) -> list[list[tuple[float, float, str]]]:
-    """The n-best lists of the first sentences: score, chrF and text of each hypothesis; empty if there are none."""
-    if not system.nbest:
-        return []
-    scores = analysis.hypothesis_scores[system.name]
-    return [
-        [(round(one.score, 4), round(value, 2), one.text) for one, value in zip(hypotheses, row, strict=True)]
-        for hypotheses, row in zip(system.nbest[:count], scores)
-    ]
-
-
 def render_page(report: Report) -> str:
     """Renders the report as one HTML page."""
     return render(
         Path(__file__).parent / "templates",
-        collect_data(report.analysis, report.listed_sentences),
+        collect_data(report.analysis),
         scripts=["page.js"],
         rules="\n".join(f".series-{index} {{ --series: {color}; }}" for index, color in enumerate(COLORS)),
         title=report.title,

@@ -340,7 +340,6 @@ def test_a_translation_scores_the_same_from_its_log_and_from_its_text(tmp_path):
     assert found["sentence_scores"]["log"] == found["sentence_scores"]["text"]
     values = {one["value"] for one in found["records"] if (one["metric"], one["by"]) == ("BLEU", "all")}
     assert len(values) == 1 and values.pop() > 0
-    assert [row[0] for row in found["hypothesis_scores"]["log"]] == found["sentence_scores"]["log"]
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,6 @@ from tests.report.reports import (
     two_systems,
     write_page,
 )
-from tests.waiting import wait_until
 
 pytest.importorskip("selenium")
 
@@ -216,34 +215,6 @@ def test_words_that_differ_are_marked(browser, words):
     assert ("extra", "cat") in marks(differences)
 
 
-def test_n_best_lists_open_below_their_translation(browser, page):
-    first, *others = all_of(browser, ".cards details.nbest")
-    assert len(others) == 24, "one of the two systems has lists"
-    assert first.text == "3-best list" and first.find_elements(By.TAG_NAME, "tr") == []
-    first.find_element(By.TAG_NAME, "summary").send_keys(Keys.ENTER)
-    wait_until(lambda: first.find_elements(By.TAG_NAME, "table"))
-    head, *rows = [row.text for row in first.find_elements(By.TAG_NAME, "tr")]
-    assert head.split() == ["score", "chrF", "hypothesis"]
-    numbers = page_data(page.read_text())["sentences"]["nbest"][0][0]
-    assert rows == [
-        f"{rank} −{-score:.3f} {chrf:.1f} {text}" for rank, (score, chrf, text) in enumerate(numbers, start=1)
-    ]
-    assert [mark.text for mark in first.find_elements(By.TAG_NAME, "mark")] == ["red", "the black dog"]
-    best = [one.text for one in first.find_elements(By.TAG_NAME, "strong")]
-    assert best == [f"{max(chrf for _, chrf, _ in numbers):.1f}"]
-    first.find_element(By.TAG_NAME, "summary").click()
-    first.find_element(By.TAG_NAME, "summary").click()
-    assert len(first.find_elements(By.TAG_NAME, "table")) == 1
-    assert complaints(browser) == []
-
-
-def test_sentences_beyond_those_that_the_page_carries_have_no_list(browser, tmp_path):
-    open_page(browser, write_page(tmp_path, report_of_few_charts(listed_sentences=2)))
-    cards = all_of(browser, ".cards .sentence")
-    listed = [len(card.find_elements(By.CSS_SELECTOR, "details.nbest")) for card in cards]
-    assert listed == [1, 1] + [0] * 23
-
-
 def test_planted_markup_is_shown_as_text(browser, tmp_path):
     report = planted_report()
     (tmp_path / "report.html").write_text(planted_page(), encoding="utf-8")
@@ -259,9 +230,6 @@ def test_planted_markup_is_shown_as_text(browser, tmp_path):
         report.analysis.systems[1].translations["1"][0],
     ]
     assert all_of(browser, ".legend button")[0].text == f"a{PLANTED}"
-    all_of(browser, ".cards details.nbest summary")[0].click()
-    last = wait_until(lambda: all_of(browser, ".nbest .hypothesis"))[-1]
-    assert last.text == PLANTED
     control(browser, "search").send_keys("<IMG")
     assert len(numbers(browser)) == 25
     assert complaints(browser) == []
@@ -425,7 +393,6 @@ def test_of_a_thousand_sentences_only_one_page_is_in_the_document(browser, tmp_p
     open_page(browser, write_page(tmp_path, large_report(sentences=1000, systems=3)))
     assert found(browser) == "Sentences 1–25 of 1,000"
     assert len(all_of(browser, ".cards dd.text")) == 25 * 5
-    assert len(all_of(browser, ".cards details.nbest")) == 25 * 3
     control(browser, "search").send_keys("word1999")
     assert 0 < len(all_of(browser, ".cards .sentence")) <= 25 and "that match, 1,000 in all" in found(browser)
 

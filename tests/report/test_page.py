@@ -37,7 +37,6 @@ SECTIONS = [
     "Unknown words",
     "Words by frequency",
     "Repetitions and omissions",
-    "N-best lists",
     "Training",
     "Largest differences",
     "Alignments",
@@ -198,34 +197,6 @@ def test_one_report_is_one_page_and_figures_on_disk_have_the_same_lines(report, 
     }
     # Both axes of the page end where the highest of its charts does.
     assert len({line.count("L") for line in lines}) == 1
-
-
-def test_n_best_lists_are_scored_and_stand_beside_their_scores(report, page):
-    rows = Outline(page).tables["Sentence chrF of the best in the n-best lists"]
-    assert rows[0] == ["System", "hypotheses", "first", "best of 2", "best of 3", "first is best, %"]
-    found = select(report.analysis.records, by="n-best list").itertuples()
-    values = {one.bucket if one.metric == "sentence chrF, best of n" else one.metric: one.value for one in found}
-    reached = [f"{values[depth]:.2f}" for depth in "123"]
-    assert rows[1:] == [["forgetful", "3.0", *reached, f"{values['first is best, %']:.1f}"]]
-    lists, none = page_data(page)["sentences"]["nbest"]
-    assert none == [] and len(lists) == 30
-    assert [text for _, _, text in lists[2]] == ["the black", "red", "the black dog"]
-    assert [score for score, _, _ in lists[2]] == [-0.25, -0.5, -0.75]
-    scores = report.analysis.hypothesis_scores["forgetful"]
-    assert [chrf for _, chrf, _ in lists[2]] == pytest.approx(scores[2], abs=0.005)
-    assert lists[2][0][1] == pytest.approx(report.analysis.sentence_scores["forgetful"][2], abs=0.005)
-
-
-@pytest.mark.parametrize(
-    ("count", "said"),
-    [(0, False), (4, "The lists of the first 4 sentences, with"), (30, "The lists, with")],
-)
-def test_a_page_carries_lists_of_as_many_sentences_as_it_says(count, said):
-    page = render_page(report_of_few_charts(listed_sentences=count))
-    assert len(page_data(page)["sentences"]["nbest"][0]) == count
-    text = " ".join(page.split())
-    assert said in text if said else "The lists" not in text
-    assert "best of 3" in page
 
 
 def test_groups_without_sentences_say_so(page):

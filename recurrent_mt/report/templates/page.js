@@ -201,10 +201,6 @@ function sentenceCard(choice, number) {
   for (const system of [...systems.keys()].filter((one) => shown.has(one))) {
     const score = element("span", { class: "score", title: "chrF" }, sentences.scores[system][number].toFixed(1));
     lines.push(...line(String(system), systemName(system), score));
-    const hypotheses = sentences.nbest[system][number];
-    if (hypotheses) {
-      lines.push(element("dd", { class: "listed" }, nbestList(hypotheses, (text) => mark(String(system), text))));
-    }
   }
   const title = `Sentence ${(number + 1).toLocaleString("en")}`;
   return element(
@@ -228,28 +224,6 @@ function describeSentence(number) {
     }
   }
   return parts.join(" · ");
-}
-
-// The hypotheses that a translation was chosen from, folded away. Most are never opened: they are filled on opening.
-function nbestList(hypotheses, mark) {
-  const list = element("details", { class: "nbest" }, element("summary", {}, `${hypotheses.length}-best list`));
-  const highest = Math.max(...hypotheses.map(([, chrf]) => chrf));
-  const row = ([score, chrf, text], index) =>
-    element(
-      "tr",
-      {},
-      element("th", { scope: "row" }, String(index + 1)),
-      element("td", {}, score.toFixed(3).replace("-", "\u2212")),
-      element("td", {}, element(chrf === highest ? "strong" : "span", {}, chrf.toFixed(1))),
-      element("td", { class: "text hypothesis", dir: "auto" }, ...(text.trim() === "" ? ["(empty)"] : mark(text))),
-    );
-  const fill = () => {
-    const head = ["", "score", "chrF", "hypothesis"].map((name) => element("th", { scope: "col" }, name));
-    const body = element("tbody", {}, ...hypotheses.map(row));
-    list.append(element("table", {}, element("thead", {}, element("tr", {}, ...head)), body));
-  };
-  list.addEventListener("toggle", fill, { once: true });
-  return list;
 }
 
 // --- The browser: only the sentences of one page are in the document ---------------------------------------------
