@@ -426,24 +426,6 @@ def resample_scores(seeds: Sequence[SentenceStatistics], resamples: int, seed: i
     return np.mean([one.score_sums(one.resampled_sums(resamples, seed)) for one in seeds], axis=0)
 
 
-def bootstrap_p_value(difference: float, resampled: np.ndarray, baseline: np.ndarray) -> float:
-    """The p-value of the paired bootstrap (Koehn 2004) as sacrebleu and Moses have it, for comparison with theirs.
-
-    Absolute distances between resampled scores are centered on their mean, and those above the observed distance are
-    counted. For two systems that differ by chance alone, p is below 0.05 about 10% of the time
-    (`tests/metrics/test_level.py`); `randomization_p_value` keeps to 5%.
-
-    Args:
-        difference: between the system's score and the baseline's, of several seeds between their means.
-        resampled: `resample_scores` of the system.
-        baseline: the same of the baseline, by the same draws.
-    """
-    distances = np.abs(resampled - baseline)
-    above = np.sum(distances - distances.mean() > abs(difference))
-    # Equal scores have a p of 1 here.
-    return float(above + 1) / (len(distances) + 1) if difference else 1.0
-
-
 def sign_systems(systems: Iterable[SentenceStatistics], **parts: str | int | None) -> str:
     """The signature of systems that are scored alike, with what decides a test, and where the text is from."""
     first, *others = systems

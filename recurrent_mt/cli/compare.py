@@ -26,7 +26,7 @@ from ..evaluation.comparison import Comparison, compare_runs, compare_translatio
 from ..evaluation.figures import save_figure
 from ..evaluation.plots import draw_ablation
 from ..evaluation.scores import RESAMPLES, Settings
-from ..evaluation.tables import PAIRED_TESTS, result_files, tables_as_text
+from ..evaluation.tables import result_files, tables_as_text
 from ..evaluation.training import TrainedRuns
 from ..evaluation.translated_files import TestSet, read_references, read_system
 from ..metrics import warn_of_language
@@ -70,11 +70,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--paired",
-        # The British spelling keeps working.
-        type=lambda name: {"randomisation": "randomization"}.get(name, name),
-        choices=PAIRED_TESTS,
-        help="test each system in a file against the baseline by approximate randomization, as run folders always are. "
-        "bootstrap: sacrebleu's formula, which finds p < 0.05 for about 10%% of equal systems",
+        choices=["randomization"],
+        help="test each system in a file against the baseline by approximate randomization, as run folders always are",
     )
     parser.add_argument("--seed", type=natural, default=Settings.seed, help="of the resampling (12345, sacrebleu's)")
     add_jobs_argument(parser)
@@ -172,7 +169,7 @@ def compare_files(options: argparse.Namespace, folders: list[str]) -> Comparison
     resamples = options.resamples
     if resamples is None:
         resamples = RESAMPLES if options.paired else 0
-    settings = make_settings(Settings, options, **SCORES_ONLY, resamples=resamples)
+    settings = make_settings(Settings, options, **SCORES_ONLY, resamples=resamples, paired=bool(options.paired))
     systems = [read_system(name, split_files(files), reference, test_set) for name, files in named]
     if options.baseline:
         find_system(systems, options.baseline, "--baseline")
@@ -187,9 +184,7 @@ def compare_folders(options: argparse.Namespace, folders: list[str]) -> Comparis
     if options.ablation and options.extra_tests:
         options.parser.error("--ablation is a table of the run's own test set: leave --extra-tests out")
     resamples = RESAMPLES if options.resamples is None else options.resamples
-    settings = make_settings(
-        Settings, options, **SCORES_ONLY, resamples=resamples, paired=options.paired or Settings.paired
-    )
+    settings = make_settings(Settings, options, **SCORES_ONLY, resamples=resamples, paired=Settings.paired)
     extra_tests = {}
     for part in filter(None, (options.extra_tests or "").split(",")):
         # Without an id, translations are found by the name.

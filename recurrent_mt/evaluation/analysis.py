@@ -15,7 +15,7 @@ import numpy as np
 import pandas
 
 from ..metrics import stream_words
-from .scores import Settings, find_deviation, require_starred_test, score_systems
+from .scores import Settings, find_deviation, score_systems
 from .tables import (
     ALL,
     Cell,
@@ -146,7 +146,6 @@ def analyze(
         ValueError: as `score_systems`, and what reading the training text raises.
     """
     settings = settings or Settings()
-    require_starred_test(settings)
     training_counts = None if training_text is None else count_words(training_text, test_set)
     scores = score_systems(test_set, systems, settings)
     references = list(split_lowercase(test_set.reference, test_set))

@@ -62,7 +62,7 @@ def make_run(folder, segmentation="word:9", known="chat chien le un"):
 )
 def test_one_metric_is_broken_down_where_none_is_named(run, chosen, metric):
     test_set, systems, _ = read_runs([run])
-    settings = Settings(resamples=0, paired=None, fewest=1, **chosen)
+    settings = Settings(resamples=0, paired=False, fewest=1, **chosen)
     records = analyze(test_set, systems, settings=settings).records
     broken_down = records[records["by"].str.contains("length", na=False)]
     assert set(broken_down["metric"]) == {metric}

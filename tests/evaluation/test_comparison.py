@@ -248,7 +248,7 @@ def test_the_references_of_several_runs_are_split_as_by_one_with_words_and_score
     runs = [make_run(tmp_path / name, {name: {"1": REFERENCES}}, SEGMENTATION=kind) for name, kind in kinds.items()]
     for run in runs:
         write_lines(run / "text" / "raw" / "test.en", references)
-    settings = Settings(detailed=(), resamples=0, paired=None, tokenize="none")
+    settings = Settings(detailed=(), resamples=0, paired=False, tokenize="none")
     (scored,) = compare_runs(TrainedRuns(runs), settings).test_sets
     form = TrainedRuns(runs).runs[1].form
     expected = score("bleu", [form.rejoin(line) for line in references], references, tokenize="none").value
