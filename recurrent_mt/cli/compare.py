@@ -23,8 +23,6 @@ from pathlib import Path
 
 from ..arguments import add_jobs_argument, make_settings, natural, split_files, split_named, whole_numbers
 from ..evaluation.comparison import Comparison, compare_runs, compare_translations
-from ..evaluation.figures import save_figure
-from ..evaluation.plots import draw_ablation
 from ..evaluation.scores import RESAMPLES, Settings
 from ..evaluation.tables import result_files, tables_as_text
 from ..evaluation.training import TrainedRuns
@@ -111,12 +109,12 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
         help="further test sets: RUN/extra/NAME is what the translations extra-ID of each system are scored against",
     )
     runs.add_argument(
-        "--ablation", metavar="NAME", help="scores, their distance from the baseline, and costs in one table, and plots"
+        "--ablation", metavar="NAME", help="scores, their distance from the baseline, and costs in one table"
     )
 
 
 def run(options: argparse.Namespace) -> None:
-    """Prints the tables, and writes them, and the plots of an ablation, to ``--out``.
+    """Prints the tables, and writes them to ``--out``.
 
     Raises:
         OSError: if a file cannot be read or written.
@@ -134,8 +132,6 @@ def run(options: argparse.Namespace) -> None:
     comparison = compare_files(options, folders) if options.system else compare_folders(options, folders)
     if options.out:
         comparison.write(options.out)
-        for name, figure in draw_ablation(comparison) if comparison.ablation else ():
-            save_figure(figure, f"{options.out}-{name}.svg")
     print(tables_as_text(comparison.tables()), end="")
 
 

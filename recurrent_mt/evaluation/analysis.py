@@ -17,18 +17,12 @@ import pandas
 from ..metrics import stream_words
 from .scores import Settings, find_deviation, score_systems
 from .tables import (
-    ALL,
-    Cell,
     Group,
     Record,
     Table,
-    format_number,
     group_tables,
     make_frame,
-    pivot_cells,
-    reading_notes,
     score_table,
-    select,
     write_results,
 )
 from .translated_files import Place, System, TestSet, list_places, read_system, read_test_set
@@ -97,8 +91,6 @@ class Analysis:
             # First all sentences against those without unknown words, as in the papers' tables; then the finer groups.
             UNKNOWN_WORDS: group_tables(records, metrics, self.baseline, Group.UNKNOWN_WORDS),
         }
-        if len({system.vocabulary_sizes for system in self.systems if system.vocabulary_sizes}) > 1:
-            sections["Vocabulary size"] = [vocabulary_table(records, metrics[0], self.systems, self.baseline)]
         if (records["by"] == BY_FREQUENCY).any():
             sections[FREQUENCY] = [word_table(records)]
         sections["Repetitions and omissions"] = [content_table(records)]
@@ -220,17 +212,3 @@ def count_words(sentences: Iterable[str], test_set: TestSet) -> Counter[str]:
 def split_lowercase(sentences: Iterable[str], test_set: TestSet) -> Iterator[list[str]]:
     """Words of target text, in lower case: a word at the beginning of a sentence is the same word elsewhere."""
     return stream_words(sentences, test_set.target_language, lower=True)
-
-
-def vocabulary_table(records: pandas.DataFrame, metric: str, systems: Sequence[System], baseline: str) -> Table:
-    """Systems in the order of the words they know."""
-    ordered = sorted(systems, key=lambda system: system.vocabulary_sizes or (0, 0))
-    names = [system.name for system in ordered]
-    scores = pivot_cells(select(records, metric=metric, by=ALL), "system", "metric", names=names)[metric]
-    rows = [
-        [*(Cell(format_number(size, ",")) for size in system.vocabulary_sizes or (None, None)), scores[system.name]]
-        for system in ordered
-    ]
-    header = ["System", "source words", "target words", metric]
-    notes = list(reading_notes(records, baseline, metric=metric, by=ALL))
-    return Table(f"{metric} by vocabulary size", header, names, rows, notes)

@@ -6,7 +6,6 @@ import mpmath
 import pytest
 
 from recurrent_mt.evaluation.comparison import STUDENT, SeedNoise, compare_runs, pool_seed_noise
-from recurrent_mt.evaluation.plots import draw_ablation
 from recurrent_mt.evaluation.scores import Settings
 from recurrent_mt.evaluation.tables import Record, make_frame
 from recurrent_mt.evaluation.training import TrainedRuns
@@ -124,20 +123,10 @@ def test_resamples_that_give_no_interval_are_refused(run, tmp_path, resamples):
         assert done.returncode == 1 and f"resamples is {resamples}: 0 for no interval" in done.stderr, words[0]
 
 
-def test_the_plots_show_every_cell(run):
-    results = read([run], "forgetful", "perfect", "exploded")
-    drawn = dict(draw_ablation(results))
-    assert set(drawn) == {"cells", "by-operations"}
-    labels = [label.get_text() for label in drawn["cells"].axes[0].get_yticklabels()]
-    assert labels == ["forgetful", "perfect"]
-
-
-def test_the_tool_writes_text_json_and_plots(run, tmp_path):
+def test_the_tool_writes_text_markdown_and_json(run, tmp_path):
     cells = ("--ablation", "mine", "--models", "forgetful,perfect", "--baseline", "forgetful")
     printed = call("compare", run, *cells, "--resamples", "50", "--out", tmp_path / "out/mine").stdout
     out = tmp_path / "out"
     assert (out / "mine.txt").read_text() == printed
     assert json.loads((out / "mine.json").read_text())["baseline"] == "forgetful"
-    assert {file.name for file in out.iterdir()} == {
-        "mine.txt", "mine.md", "mine.json", "mine-cells.svg", "mine-by-operations.svg",
-    }  # fmt: skip
+    assert {file.name for file in out.iterdir()} == {"mine.txt", "mine.md", "mine.json"}
