@@ -21,17 +21,26 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ..arguments import add_jobs_argument, make_settings, natural, split_files, split_named, whole_numbers
+from ..arguments import (
+    add_jobs_argument,
+    add_metrics_argument,
+    add_reference_argument,
+    make_settings,
+    natural,
+    refuse_options,
+    split_files,
+    split_named,
+    whole_numbers,
+)
 from ..evaluation.comparison import Comparison, compare_runs, compare_translations
 from ..evaluation.scores import RESAMPLES, Settings
 from ..evaluation.tables import result_files, tables_as_text
 from ..evaluation.training import TrainedRuns
 from ..evaluation.translated_files import TestSet, read_references, read_system
-from ..metrics import warn_of_language
+from ..metrics import METRICS, warn_of_language
 from ..subwords import warn_of_subwords
 from ..text_files import FileError, check_output_files, read_sentences
 from ..text_form import TextForm, read_text_form
-from .analyze import add_metrics_argument, add_reference_argument, find_system, refuse_options
 
 #: What goes with translations in files, and what with the systems of run folders.
 FILE_OPTIONS = ("reference", "target_lang", "lowercase", "split", "test_set")
@@ -49,7 +58,7 @@ OPTIONS_ANYWHERE = True
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("inputs", nargs="*", metavar="RUN|NAME=FILE", help="run folders; or translations")
     add_input_arguments(parser)
-    add_metrics_argument(parser)
+    add_metrics_argument(parser, METRICS, Settings.metrics)
     parser.add_argument("--tokenize", help="one of sacrebleu's tokenizers: 13a, zh, intl, char, none, …")
     parser.add_argument(
         "--baseline",
@@ -167,8 +176,6 @@ def compare_files(options: argparse.Namespace, folders: list[str]) -> Comparison
         resamples = RESAMPLES if options.paired else 0
     settings = make_settings(Settings, options, **SCORES_ONLY, resamples=resamples, paired=bool(options.paired))
     systems = [read_system(name, split_files(files), reference, test_set) for name, files in named]
-    if options.baseline:
-        find_system(systems, options.baseline, "--baseline")
     return compare_translations(test_set, systems, settings, baseline=options.baseline)
 
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..arguments import positive, split_named
+from ..arguments import add_reference_argument, positive, split_named
 from ..evaluation.tables import escape_markdown
 from ..evaluation.translated_files import TestSet, read_references, read_translations
 from ..text_files import read_sentences, require_same_count
-from .analyze import add_reference_argument
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

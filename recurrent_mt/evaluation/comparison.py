@@ -256,13 +256,20 @@ def compare_translations(
     """Compares translations of a test set; without a baseline, with the first system.
 
     Raises:
-        ValueError: as `score_systems`.
+        ValueError: if the baseline is none of the systems, and as `score_systems`.
     """
     names = [system.name for system in systems]
     baseline = baseline or names[0]
+    require_baseline(baseline, names)
     scores = score_systems(test_set, sorted(systems, key=lambda one: one.name != baseline), settings)
     scored = ScoredTestSet("", len(test_set), baseline, scores.signatures, scores.details)
     return Comparison(baseline, names, [scored], scores.records, settings, of_files=True)
+
+
+def require_baseline(baseline: str, names: Sequence[str]) -> None:
+    """Raises ValueError if the baseline is none of the systems."""
+    if baseline not in names:
+        raise ValueError(f"the baseline {baseline!r} is none of the systems: {', '.join(names)}")
 
 
 def score_test_set(
@@ -341,8 +348,7 @@ def compare_runs(
     """
     names = trained.names
     baseline = baseline or choose_baseline(names, recorded=trained.runs[0].baseline)
-    if baseline not in names:
-        raise ValueError(f"the baseline {baseline!r} is none of the systems: {', '.join(names)}")
+    require_baseline(baseline, names)
     files = {"": TRANSLATED}
     files |= {name: f"extra-{identity}.detokenized" for name, identity in (extra_tests or {}).items()}
     test_sets, frames = [], []

@@ -18,16 +18,13 @@ import re
 from dataclasses import dataclass, field
 from os import PathLike
 
+from ..subwords import mark_unknown
 from ..text_files import FileError, read_lines
-from ..text_form import mark_unknown
 
 RECORD = re.compile(r"([STHDPA])-(\d{1,18})\t(.*)", re.DOTALL)
 PROGRESS_BAR = re.compile(r"\d+/\d+ \[[^\]]*\].*[STHDPA]-\d+\t")
 END = re.compile(r"Generate \S+ with beam=\d+: |.*\| fairseq_cli\.interactive \| Total time: ")
-TIMING = re.compile(
-    r"Translated ([\d,]+) sentences \(([\d,]+) tokens\) in ([\d.]+)s "
-    r"\(([\d.]+) sentences/s, [\d.]+ tokens/s\)"
-)
+TIMING = re.compile(r"Translated (\d[\d,]{0,17}) sentences \([\d,]+ tokens\) in [\d.]+s \((\d+\.\d+) sentences/s, ")
 #: In fairseq-interactive, where fairseq_compat is installed.
 READ = re.compile(r".*\| fairseq_cli\.interactive \| Read ([\d,]{1,18}) lines")
 SKIPPED = re.compile(r"([\d,]+) samples have invalid sizes and will be skipped")
@@ -64,21 +61,12 @@ class TranslatedSentence:
 
 
 @dataclass(frozen=True)
-class Speed:
-    """The timing line: seconds spent in the search, without loading and printing."""
-
-    sentences: int
-    tokens: int
-    seconds: float
-    sentences_per_second: float
-
-
-@dataclass(frozen=True)
 class GenerateLog:
-    """A whole log: ``sentences[i]`` is sentence i of the corpus; `speed` is None without a timing line."""
+    """A whole log: ``sentences[i]`` is sentence i of the corpus."""
 
     sentences: list[TranslatedSentence]
-    speed: Speed | None
+    #: sentences a second in the search, without loading and printing; None without a timing line
+    speed: float | None
 
     def best(self) -> list[LoggedHypothesis]:
         """The first hypothesis of each sentence, in corpus order."""
@@ -128,7 +116,7 @@ class Messages:
     """What fairseq says about a whole run.
 
     Attributes:
-        speed: the timing.
+        speed: sentences a second.
         end: the line that says that the run is over.
         count: of sentences.
         words: of the best translations, as BLEU counts them.
@@ -136,7 +124,7 @@ class Messages:
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = path
-        self.speed: Speed | None = None
+        self.speed: float | None = None
         self.end: int | None = None
         self.count: int | None = None
         self.words: int | None = None
@@ -144,10 +132,10 @@ class Messages:
     def add(self, text: str, line: int) -> None:
         """Takes a line that is no record; most say nothing about the whole run."""
         if timing := TIMING.search(text):
-            if self.speed:
+            if self.speed is not None:
                 raise FileError(self.path, "a second 'Translated … sentences': two runs in one file", line=line)
-            self.speed, self.end = parse_speed(self.path, timing, line), line
-            self.count = self.speed.sentences
+            self.speed, self.end = float(timing[2]), line
+            self.count = int(timing[1].replace(",", ""))
         elif END.match(text):
             self.end = line
             if length := BLEU_LENGTH.match(text):
@@ -252,12 +240,3 @@ class SentenceBlocks:
         if announced is not None and count != announced:
             raise FileError(self.path, f"{count} sentences, but fairseq counted {announced}: lines were lost")
         return [self.sentences[number] for number in range(count)]
-
-
-def parse_speed(path: str | PathLike[str], timing: re.Match[str], line: int) -> Speed:
-    """The numbers of the timing line."""
-    try:
-        sentences, tokens = (int(timing[group].replace(",", "")) for group in (1, 2))
-        return Speed(sentences, tokens, float(timing[3]), float(timing[4]))
-    except ValueError as error:
-        raise FileError(path, f"the timing is not numbers: {error}", line=line) from error

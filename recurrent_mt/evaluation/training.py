@@ -236,10 +236,7 @@ def summarize_seeds(system: str, metric: str, seeds: Sequence[str], values: Sequ
 
 def read_translation_speed(log: Path) -> float | None:
     """Sentences a second by fairseq-generate's own count; None without a log or without timing in it."""
-    if not log.is_file():
-        return None
-    speed = read_generate_log(log).speed
-    return speed.sentences_per_second if speed else None
+    return read_generate_log(log).speed if log.is_file() else None
 
 
 def read_operations(name: str, files: Mapping[str, Path]) -> Iterable[Record]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..metrics import SentenceStatistics, split_words, statistics, warn_of_language
 from ..runs.folder import TRANSLATED, RunFolder, seed_folders, seed_of
-from ..subwords import is_subword, warn_of_subwords, warn_of_tokens
+from ..subwords import is_subword, mark_unknown, warn_of_subwords, warn_of_tokens
 from ..text_files import (
     FileError,
     read_dictionary,
@@ -21,7 +21,6 @@ from ..text_files import (
     require_same_count,
     stream_sentences,
 )
-from ..text_form import mark_unknown
 from .generate_log import read_generate_log
 
 LOG = logging.getLogger(__name__)
