@@ -219,17 +219,17 @@ def list_controls(analysis: Analysis) -> dict[str, Any]:
     systems = [(str(index), system.name) for index, system in enumerate(analysis.systems)]
     sides = [*([("source", "source")] if analysis.test_set.source else []), ("reference", "reference")]
     fields = [*sides, *systems]
-    dictionaries = count_unknown_words(analysis)
+    dictionaries = [", ".join(systems[index][1] for index in one["systems"]) for one in count_unknown_words(analysis)]
     orders = [("number", "position in the test set")]
     orders += [(f"length:{side}", f"{side} length") for side, _ in sides]
-    if dictionaries:
-        orders += [(f"unknown:{side}", f"unknown words, {side}") for side in ("source", "reference")]
+    for place, names in enumerate(dictionaries):
+        whose = f" to {names}" if len(dictionaries) > 1 else ""
+        orders += [(f"unknown:{side}:{place}", f"unknown words{whose}, {side}") for side in ("source", "reference")]
     orders += [(f"score:{index}", f"chrF of {name}") for index, name in systems]
     orders += [(f"difference:{index}", f"chrF of {name} minus {systems[0][1]}") for index, name in systems[1:]]
     orders += [("spread", "chrF, best minus worst system")] if len(systems) > 1 else []
     orders += [(f"text:{value}", f"text of {name}") for value, name in fields]
-    names = [", ".join(systems[index][1] for index in one["systems"]) for one in dictionaries]
-    return {"sides": sides, "fields": fields, "orders": orders, "dictionaries": list(enumerate(names))}
+    return {"sides": sides, "fields": fields, "orders": orders}
 
 
 def collect_data(analysis: Analysis) -> dict[str, Any]:
