@@ -29,12 +29,6 @@ from tests.evaluation.structure.pyramids import LEFT, NEW, RIGHT, all_trees, pyr
 
 GUM = Path(__file__).resolve().parents[4] / "shared" / "data" / "gum-trees-en" / "dev.ptb"
 LETTERS = tuple("abcdefgh")
-SHAPES = {
-    "left": ((((0, 1), 2), 3), left_branching(4)),
-    "right": ((0, (1, (2, 3))), right_branching(4)),
-    "balanced": (((0, 1), (2, 3)), balanced(4)),
-    "middle": ((0, ((1, 2), 3)), frozenset({(0, 4), (1, 4), (1, 3)})),
-}
 
 
 def test_baselines_by_hand():
@@ -227,16 +221,11 @@ def test_gum_trees():
 
 
 @pytest.mark.parametrize("other", [NEW, LEFT, RIGHT], ids=["new", "left", "right"])
-@pytest.mark.parametrize(("tree", "expected"), SHAPES.values(), ids=SHAPES)
-def test_one_hot_gates_make_their_tree(tree, expected, other):
-    assert find_most_probable_tree(pyramid_of(tree, LETTERS[:4], other=other)) == expected == spans_of(tree)
-
-
-def test_every_tree_over_six_leaves_can_be_told_by_its_gates():
+def test_every_tree_over_six_leaves_can_be_told_by_its_gates(other):
     trees = all_trees(0, 5)
     assert len(trees) == 42
     for tree in trees:
-        assert find_most_probable_tree(pyramid_of(tree, LETTERS[:6])) == spans_of(tree)
+        assert find_most_probable_tree(pyramid_of(tree, LETTERS[:6], other=other)) == spans_of(tree)
 
 
 def test_a_pyramid_worked_out_by_hand():
@@ -271,7 +260,7 @@ def tree_made_by(choice, n):
     return tree if tree is not None and leaves_of(tree) == list(range(n)) else None
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_it_is_the_most_probable_over_all_choices_of_the_nodes(seed):
     n = 4
     pyramid = random_pyramid(LETTERS[:n], seed)
