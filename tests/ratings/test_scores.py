@@ -146,8 +146,6 @@ def test_what_cannot_be_scored(key):
         score_scale([], key, ASSESSMENT)
     with pytest.raises(ValueError, match="resamples is 1"):
         score_scale([rated("a", 1, 2, 3, 4)], key, ASSESSMENT, resamples=1)
-    with pytest.raises(ValueError, match="seed is -1: at least 0"):
-        score_scale([rated("a", 1, 2, 3, 4)], key, ASSESSMENT, seed=-1)
     with pytest.raises(ValueError, match="system 'y' has no rating on the scale assessment"):
         score_scale([rated("a", 1, None, None, 4)], key, ASSESSMENT)
 

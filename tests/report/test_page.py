@@ -264,15 +264,6 @@ def test_figures_are_documents_apart(page):
     assert base64.b64decode(images[0]["src"].removeprefix(prefix)).decode() == svg()
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [("<svg", "figure 'one' is not well-formed XML"), ("<html/>", "figure 'one' is not an SVG: its outermost element")],
-)
-def test_what_is_no_drawing_is_refused(text, message):
-    with pytest.raises(ValueError, match=message):
-        Figure("Alignments", "one", text)
-
-
 def test_a_printed_table_is_shown_as_it_is_and_escaped():
     page = render_page(
         report_of_few_charts(attachments=[Printout("Structure", "F1", "left  <b>1.0</b>\nright   2.0\n")])
