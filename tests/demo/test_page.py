@@ -206,11 +206,6 @@ def test_a_planted_script_stays_text(page):
     assert not page.find_elements(By.CSS_SELECTOR, "#translations script, #translations img, #alignments img")
 
 
-def test_a_sentence_that_cannot_be_translated_gets_a_sentence(page):
-    type_sentence(page, "s1 " * 64)
-    assert texts(page, "#translations .notice")[0] == "This has 64 tokens; attentive takes 63. Shorten it."
-
-
 def test_the_page_asks_nobody_but_its_own_server_and_has_no_errors(page, address):
     addresses = requested_addresses(page)
     assert addresses and all(one.startswith(address) for one in addresses)

@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 from statistics import mean, stdev
 
@@ -119,12 +118,3 @@ def test_fewer_seeds_need_a_greater_difference(degrees):
 def test_resamples_that_give_no_interval_are_refused(run, tmp_path, tool):
     done = call(tool, run, "--resamples", 1, "--out", tmp_path / "out")
     assert done.returncode == 1 and "resamples is 1: 0 for no interval" in done.stderr
-
-
-def test_the_tool_writes_text_markdown_and_json(run, tmp_path):
-    cells = ("--ablation", "mine", "--models", "forgetful,perfect", "--baseline", "forgetful")
-    printed = call("compare", run, *cells, "--resamples", "50", "--out", tmp_path / "out/mine").stdout
-    out = tmp_path / "out"
-    assert (out / "mine.txt").read_text() == printed
-    assert json.loads((out / "mine.json").read_text())["baseline"] == "forgetful"
-    assert {file.name for file in out.iterdir()} == {"mine.txt", "mine.md", "mine.json"}

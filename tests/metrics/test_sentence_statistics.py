@@ -57,14 +57,6 @@ def test_the_number_of_processes_changes_no_statistics(monkeypatch, name):
     assert counted.score(resamples=20) == expected.score(resamples=20)
 
 
-def test_statistics_have_a_row_a_sentence_and_sum_to_the_corpus():
-    counts = statistics("meteor", HYPOTHESES, REFERENCES)
-    assert counts.rows.shape == (40, 4)
-    assert counts.score_of_sum(counts.rows[:9].sum(axis=0)).score == pytest.approx(
-        score("meteor", HYPOTHESES[:9], REFERENCES[:9]).value, rel=1e-12
-    )
-
-
 def test_sentence_scores_are_those_of_one_sentence_files():
     for hypothesis, reference, value in zip(
         HYPOTHESES, REFERENCES, statistics("chrf", HYPOTHESES, REFERENCES).score_sentences(), strict=True
@@ -99,9 +91,3 @@ def test_systems_are_resampled_alike():
     ]
     assert np.array_equal(*lengths)
     assert not np.array_equal(counts.resampled_sums(10), counts.resampled_sums(10, seed=1))
-
-
-def test_one_sentence_has_no_interval():
-    result = statistics("chrf", HYPOTHESES, REFERENCES).select([2]).score(resamples=100)
-    assert result.interval is None
-    assert "bs:" not in result.signature

@@ -161,14 +161,6 @@ def test_a_system_does_not_differ_from_itself(metric):
     assert randomize(counted(metric, systems), 20) == [1]
 
 
-def test_a_subset_is_tested_as_its_strings_would_be():
-    sentences = [1, 4, 5, 8, 20, 21, 22]
-    subsets = {name: counts.select(sentences) for name, counts in counted("bleu").items()}
-    systems = {name: [hypotheses[index] for index in sentences] for name, hypotheses in SYSTEMS.items()}
-    strings = counted("bleu", systems, [REFERENCES[index] for index in sentences])
-    assert randomize(subsets, 50) == randomize(strings, 50)
-
-
 def test_the_seed_decides_and_leaves_no_trace(monkeypatch):
     monkeypatch.setenv("SACREBLEU_SEED", "7")
     counts = counted("chrf")["worse"]

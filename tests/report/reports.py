@@ -2,11 +2,8 @@
 
 import dataclasses
 import json
-import random
 import re
 from functools import cache
-
-import pandas
 
 from recurrent_mt.evaluation.analysis import analyze
 from recurrent_mt.evaluation.scores import Settings
@@ -100,32 +97,6 @@ def planted_report():
 @cache
 def planted_page():
     return render_page(planted_report())
-
-
-def large_report(sentences, systems):
-    """As many sentences of 5 to 40 words, each system wrong in words of its own."""
-    draw = random.Random(1)
-    words = [f"word{number}" for number in range(2000)]
-    reference = [" ".join(draw.choices(words, k=draw.randint(5, 40))) for _ in range(sentences)]
-    counted = two_systems(few_charts=True)
-
-    def translate(text):
-        return " ".join(word if draw.random() < 0.7 else draw.choice(words) for word in text.split())
-
-    names = [f"system-{number}" for number in range(systems)]
-    splits = [text.split() for text in reference]
-    test_set = small(source=reference, reference=reference, source_words=splits, reference_words=splits)
-    # One system's scores stand for all: the page is as long as with real ones.
-    first = counted.records[counted.records["system"] == "forgetful"]
-    records = pandas.concat([first.assign(system=name) for name in names], ignore_index=True)
-    found = dataclasses.replace(
-        counted,
-        test_set=test_set,
-        systems=[System(name, {"1": list(map(translate, reference))}) for name in names],
-        records=records,
-        sentence_scores={name: [100 * draw.random() for _ in reference] for name in names},
-    )
-    return small_report(analysis=found)
 
 
 def page_data(page):

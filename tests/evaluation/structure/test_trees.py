@@ -209,15 +209,6 @@ def test_gum_trees():
     gold = [parse_penn_tree(line) for line in lines]
     sentences = GUM.with_suffix(".en").read_text("utf-8").splitlines()
     assert [" ".join(tree.words) for tree in gold] == sentences
-    short = [tree for tree in gold if len(tree.words) <= 12]
-    pyramids = [random_pyramid((*tree.words, "</s>"), number) for number, tree in enumerate(short)]
-    records = score_trees(pyramids, short)
-    scores = f1_of(records, by="without punctuation")
-    # English branches to the right; that gates of no model score like random trees is no accident either.
-    assert scores["right-branching"] > scores["balanced"] > scores["left-branching"]
-    recalls = select(records, metric="recall", by="without punctuation")
-    assert recalls["value"].iloc[-1] == 100
-    assert np.isclose(scores["grConv"], scores["grConv, gates shuffled"], atol=10)
 
 
 @pytest.mark.parametrize("other", [NEW, LEFT, RIGHT], ids=["new", "left", "right"])
