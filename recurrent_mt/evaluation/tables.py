@@ -315,7 +315,7 @@ def group_table(records: pandas.DataFrame, metric: str, by: str, baseline: str) 
     for name, cells in grid.iterrows():
         row = list(cells)
         if shared:
-            row = [count_cell(counts.loc[name].iloc[0]), *mark_best(row, lower_is_better=metric in LOWER_IS_BETTER)]
+            row = [Cell(f"{counts.loc[name].iloc[0]:,.0f}"), *mark_best(row, lower_is_better=metric in LOWER_IS_BETTER)]
         if rows and row[-1].text == NO_SENTENCES and row == rows[-1]:
             names[-1] += f", {name}"
         else:
@@ -337,22 +337,6 @@ def name_groups(by: str, group: str, side: str) -> str:
     if group in (Group.LENGTH, Group.CURVE):
         return "length of both sides" if side == "both" else f"{side} length"
     return by
-
-
-def count_cell(count: float) -> Cell:
-    """How many sentences (words) are in a group that all systems share."""
-    return Cell(f"{count:,.0f}")
-
-
-def curve_table(records: pandas.DataFrame, metric: str, by: str, window: int) -> Table:
-    """The points of a curve along length: lengths downward, systems across."""
-    chosen = select(records, metric=metric, by=by)
-    grid = pivot_cells(chosen, "bucket", "system")
-    counts = pivot(chosen, "bucket", "system", "n").iloc[:, 0]
-    rows = [[count_cell(count), *cells] for count, cells in zip(counts, grid.to_numpy().tolist(), strict=True)]
-    header = ["middle of the window, words", "sentences", *grid.columns]
-    caption = f"{metric} by {name_groups(by, chosen['group'].iloc[0], chosen['side'].iloc[0])}, window of {window}"
-    return Table(caption, header, list(grid.index), rows)
 
 
 def reading_notes(records: pandas.DataFrame, baseline: str, **columns: str) -> Iterator[str]:

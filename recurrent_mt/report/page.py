@@ -16,7 +16,7 @@ import pandas
 from markupsafe import Markup
 from matplotlib import rc_context
 
-from ..evaluation.analysis import LENGTH, Analysis
+from ..evaluation.analysis import Analysis
 from ..evaluation.figures import COLORS
 from ..evaluation.plots import list_plots
 from ..evaluation.scores import CURVE_RESAMPLES
@@ -27,7 +27,6 @@ from ..evaluation.tables import (
     SIGNIFICANT,
     Cell,
     Table,
-    curve_table,
     format_number,
     make_frame,
     select,
@@ -72,7 +71,6 @@ class Chart:
 
     title: str  # what it shows
     svg: Markup  # the drawing
-    numbers: Table | None = None  # what it was drawn from, where no other table of the section has that
 
 
 @dataclass(frozen=True)
@@ -159,9 +157,7 @@ def draw_charts(analysis: Analysis, section: str) -> Iterator[Chart]:
         highest = max(other.axes[0].get_ylim()[1] for one, other in zip(plots, figures) if one.metric == plot.metric)
         figure.axes[0].set_ylim(0, highest)
         systems = ", ".join(select(records, metric=plot.metric, by=plot.by)["system"].unique())
-        numbers = curve_table(records, plot.metric, plot.by, window) if section == LENGTH else None
-        text = f"Scores of {systems}; a table has the numbers."
-        yield Chart(plot.title, write_svg(figure, plot.title, text), numbers)
+        yield Chart(plot.title, write_svg(figure, plot.title, f"Scores of {systems}."))
 
 
 def write_svg(figure: matplotlib.figure.Figure, title: str, description: str) -> Markup:

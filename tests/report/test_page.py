@@ -8,7 +8,6 @@ import pytest
 
 from recurrent_mt.evaluation.analysis import analyze
 from recurrent_mt.evaluation.figures import save_figure
-from recurrent_mt.evaluation.groups import SIDES
 from recurrent_mt.evaluation.plots import draw
 from recurrent_mt.evaluation.scores import Settings
 from recurrent_mt.evaluation.tables import score_cell, select
@@ -143,19 +142,8 @@ def test_tables_say_what_the_analysis_says(report, page):
     assert tables["Training and speed"][1][1:] == ["1,234,567", "1,500", "66.7", "3.250", "1,050", "–", "–"]
 
 
-def test_numbers_below_a_chart_are_those_of_the_analysis(report, page):
-    data, analysis, tables = page_data(page), report.analysis, Outline(page).tables
-    for side in SIDES:
-        header, *rows = tables[f"chrF2 by {PRINTED.get(by := f'{side} length', by)}, window of 4"]
-        for system in analysis.names:
-            chosen = select(analysis.records, metric="chrF2", by=f"along {side} length", system=system)
-            points = list(chosen.itertuples())
-            assert [row[0] for row in rows] == [point.bucket for point in points]
-            assert [row[1] for row in rows] == [f"{point.n:,}" for point in points]
-            column = [row[header.index(system)] for row in rows]
-            assert [cell.split()[0] for cell in column] == [f"{point.value:.2f}" for point in points]
-            intervals = [f"({point.low:.1f}–{point.high:.1f})" for point in points if point.low == point.low]
-            assert intervals and [cell.split()[-1] for cell in column if "(" in cell] == intervals
+def test_sentences_have_the_scores_of_the_analysis(report, page):
+    data, analysis = page_data(page), report.analysis
     assert data["sentences"]["scores"] == [analysis.sentence_scores[name] for name in data["systems"]]
 
 

@@ -322,14 +322,6 @@ for (const place of document.querySelectorAll("[data-sentence]")) {
 }
 updateBrowser();
 
-// Only a box with something to scroll to is a stop for the Tab key.
-const boxes = new ResizeObserver((entries) => {
-  for (const { target } of entries) {
-    target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
-  }
-});
-document.querySelectorAll(".scroll").forEach((box) => boxes.observe(box));
-
 // What is folded away on a screen is on paper all the same.
 window.addEventListener("beforeprint", () => {
   document.querySelectorAll("details.fold").forEach((fold) => (fold.open = true));
