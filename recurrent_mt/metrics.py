@@ -180,13 +180,10 @@ class SentenceStatistics:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def select(self, sentences: Sequence[int] | np.ndarray) -> SentenceStatistics:
-        """The statistics of some sentences only: their indices from 0, or N booleans."""
-        chosen = np.asarray(sentences)
+    def select(self, sentences: Sequence[int]) -> SentenceStatistics:
+        """The statistics of some sentences only, by their indices from 0."""
         # An empty list has no type for numpy to index with.
-        return SentenceStatistics(
-            self.metric, self.rows[chosen if chosen.size else chosen.astype(int)], self.normalized
-        )
+        return replace(self, rows=self.rows[np.asarray(sentences, dtype=int)])
 
     def sign(self) -> Signature:
         signature = self.metric.get_signature()
