@@ -53,7 +53,7 @@ def test_shape_of_a_tree():
 
 def test_the_figure_has_words_scales_and_both_parts():
     pyramid = pyramid_of(TREE, ("l'", "été", "est", "très", "beau"))
-    figure = draw_pyramid(pyramid, tree=spans_of(TREE))
+    figure = draw_pyramid(pyramid, spans_of(TREE))
     figure.draw_without_rendering()
     edges, words, tree, *bars = figure.axes
     assert [text.get_text() for text in words.texts] == list(pyramid.leaves)
@@ -66,7 +66,7 @@ def test_the_figure_has_words_scales_and_both_parts():
 
 def test_darker_is_greater():
     levels = [[[0.0, 0.9, 0.1], [0.0, 0.3, 0.7]], [[0.0, 0.6, 0.4]]]
-    figure = draw_pyramid(PyramidGates.from_levels(0, "abc", levels))
+    figure = draw_pyramid(PyramidGates.from_levels(0, "abc", levels), spans_of((0, (1, 2))))
     figure.draw_without_rendering()
     passed = figure.axes[0].collections[0]
     assert passed.get_array().tolist() == [0.3, 0.4, 0.6, 0.7, 0.9]
