@@ -91,6 +91,7 @@ class System:
     #: source and target dictionary, special symbols not counted; None where not known
     vocabulary_sizes: tuple[int, int] | None = None
     name_in_run: str = ""  # where `name` begins with its run's, because two runs have a system of that name
+    folder: Path | None = None  # in a run, of its trainings; None where they are shown with another system
 
     @property
     def first_seed(self) -> Sequence[str]:
@@ -269,7 +270,8 @@ def read_run_systems(run: RunFolder) -> list[System]:
             files = [place / name for place in seed_folders(folder, name)]
             translations = {str(seed_of(file.parent)): read_sentences(file) for file in files}
             if files:
-                systems.append(System(folder.name + ending, translations, unknown, (source_size, target_size)))
+                sizes, place = (source_size, target_size), None if ending else folder
+                systems.append(System(folder.name + ending, translations, unknown, sizes, folder=place))
     if not systems:
         raise FileError(run.path, f"no system has a file {TRANSLATED}: nothing has been translated yet")
     return systems
