@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import fields
+from functools import partial
 from os.path import isfile
 from pathlib import Path
 from typing import Any, TypeVar
@@ -57,6 +58,46 @@ def add_parallel_text_arguments(parser: ArgumentParser, several: bool = False) -
     parser.add_argument("--out", type=Path, required=True, metavar="PREFIX", help="output files are PREFIX.CODE")
     parser.add_argument("--report", type=Path, required=True, metavar="FILE.md", help="FILE.json is written next to it")
     add_jobs_argument(parser, "processes")
+
+
+def add_reference_argument(parser: Any, *, required: bool = False) -> None:
+    """Adds ``--reference``, which may be given several times."""
+    parser.add_argument(
+        "--reference",
+        action="append",
+        default=[],
+        required=required,
+        metavar="FILE",
+        help="raw references, one sentence per line; repeatable: scores are against all, as sacrebleu's, and words and "
+        "lengths are counted in the first",
+    )
+
+
+def add_metrics_argument(parser: Any, known: Collection[str], default: Sequence[str]) -> None:
+    """Adds ``--metrics`` to a parser or a group of it."""
+    parser.add_argument(
+        "--metrics",
+        type=partial(metric_names, known),
+        default=default,
+        metavar="NAME,…",
+        help=f"any of {','.join(known)}; meteor needs nltk (default: {','.join(default)})",
+    )
+
+
+def metric_names(known: Collection[str], text: str) -> list[str]:
+    """Reads names of metrics separated by commas."""
+    names = list(dict.fromkeys(text.split(",")))
+    for name in names:
+        if name not in known:
+            raise ArgumentTypeError(f"unknown metric {name!r}: choose from {', '.join(known)}")
+    return names
+
+
+def refuse_options(options: Namespace, names: Sequence[str], why: str) -> None:
+    """Ends the tool with a message if one of these options is given, which would have no effect."""
+    for name in names:
+        if getattr(options, name):
+            options.parser.error(f"--{name.replace('_', '-')} {why}")
 
 
 def make_settings(kind: type[Kind], options: Namespace, **others: Any) -> Kind:

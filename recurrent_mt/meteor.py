@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import nltk
 from nltk.corpus import wordnet as nltk_wordnet
@@ -18,13 +18,6 @@ from sacrebleu.utils import sum_of_lists
 ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5
 
 
-class Synonyms(Protocol):
-    """The part of WordNet that nltk's METEOR uses."""
-
-    def synsets(self, word: str) -> Sequence[Any]:
-        """The synonym sets that contain a word, each with ``lemmas()``."""
-
-
 class NoSynonyms:
     """Turns off the synonym stage: no word has a synonym."""
 
@@ -32,8 +25,8 @@ class NoSynonyms:
         return ()
 
 
-def installed_wordnet() -> Synonyms | None:
-    """WordNet from nltk if its data are on this machine; nothing is ever downloaded."""
+def installed_wordnet() -> Any:
+    """WordNet from nltk if its data are on this machine, else None; nothing is ever downloaded."""
     try:
         nltk_wordnet.ensure_loaded()
     except LookupError:
@@ -89,10 +82,11 @@ class METEOR(Metric):
 
     _SIGNATURE_TYPE = METEORSignature
 
-    def __init__(self, tokenize: str | None = None, *, synonyms: Synonyms | None = None) -> None:
+    def __init__(self, tokenize: str | None = None, *, synonyms: Any = None) -> None:
         """Chooses the tokenization, one of sacrebleu's names for BLEU (None: its default, 13a).
 
-        ``synonyms`` is the third stage: None is WordNet if it is installed, otherwise no such stage.
+        ``synonyms`` is the third stage, with the method ``synsets`` of nltk's WordNet: None is WordNet if it is
+        installed, otherwise no such stage.
         """
         super().__init__()
         self.tokenizer = BLEU(tokenize=tokenize).tokenizer
@@ -132,7 +126,7 @@ class METEOR(Metric):
         return self._compute_score_from_stats(sum_of_lists(stats))
 
 
-def synonym_stage(synonyms: Synonyms) -> str:
+def synonym_stage(synonyms: Any) -> str:
     """The third stage as listed in the signature; empty if there is none."""
     if isinstance(synonyms, NoSynonyms):
         return ""

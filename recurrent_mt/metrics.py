@@ -180,13 +180,10 @@ class SentenceStatistics:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def select(self, sentences: Sequence[int] | np.ndarray) -> SentenceStatistics:
-        """The statistics of some sentences only: their indices from 0, or N booleans."""
-        chosen = np.asarray(sentences)
+    def select(self, sentences: Sequence[int]) -> SentenceStatistics:
+        """The statistics of some sentences only, by their indices from 0."""
         # An empty list has no type for numpy to index with.
-        return SentenceStatistics(
-            self.metric, self.rows[chosen if chosen.size else chosen.astype(int)], self.normalized
-        )
+        return replace(self, rows=self.rows[np.asarray(sentences, dtype=int)])
 
     def sign(self) -> Signature:
         signature = self.metric.get_signature()
@@ -424,24 +421,6 @@ def resample_scores(seeds: Sequence[SentenceStatistics], resamples: int, seed: i
         seed: of the draws.
     """
     return np.mean([one.score_sums(one.resampled_sums(resamples, seed)) for one in seeds], axis=0)
-
-
-def bootstrap_p_value(difference: float, resampled: np.ndarray, baseline: np.ndarray) -> float:
-    """The p-value of the paired bootstrap (Koehn 2004) as sacrebleu and Moses have it, for comparison with theirs.
-
-    Absolute distances between resampled scores are centered on their mean, and those above the observed distance are
-    counted. For two systems that differ by chance alone, p is below 0.05 about 10% of the time
-    (`tests/metrics/test_level.py`); `randomization_p_value` keeps to 5%.
-
-    Args:
-        difference: between the system's score and the baseline's, of several seeds between their means.
-        resampled: `resample_scores` of the system.
-        baseline: the same of the baseline, by the same draws.
-    """
-    distances = np.abs(resampled - baseline)
-    above = np.sum(distances - distances.mean() > abs(difference))
-    # Equal scores have a p of 1 here.
-    return float(above + 1) / (len(distances) + 1) if difference else 1.0
 
 
 def sign_systems(systems: Iterable[SentenceStatistics], **parts: str | int | None) -> str:

@@ -11,6 +11,9 @@ from os import PathLike
 LOG = logging.getLogger(__name__)
 
 END_OF_SENTENCE = "</s>"
+#: What an unknown word is written as, by SentencePiece, too: one wrong word for every metric. Of ``<unk>``, BLEU would
+#: make three tokens.
+UNKNOWN = "⁇"
 
 #: How pieces are marked: subword-nmt's BPE ends all but the last piece of a word with the first, SentencePiece begins
 #: the first piece of a word with the second.
@@ -80,6 +83,11 @@ def is_subword(token: str) -> bool:
 def find_piece(text: str) -> str | None:
     """The first word of a text that ends in BPE's mark, as only what BPE has split usually does."""
     return next((word for word in text.split() if word.endswith(CONTINUES)), None) if CONTINUES in text else None
+
+
+def mark_unknown(text: str) -> str:
+    """The text with the character `UNKNOWN` for each unknown word."""
+    return text.replace("<unk>", UNKNOWN)
 
 
 def find_token(text: str) -> str | None:

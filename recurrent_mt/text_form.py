@@ -20,7 +20,15 @@ from pathlib import Path
 from .characters import lowercase, normalize
 from .data.words import make_known_word_splitter, make_tokenizer, require_splittable
 from .languages import base_language, is_chinese
-from .subwords import CONTINUES, find_piece, load_bpe, load_sentencepiece, merge_pieces, word_numbers
+from .subwords import (
+    CONTINUES,
+    find_piece,
+    load_bpe,
+    load_sentencepiece,
+    mark_unknown,
+    merge_pieces,
+    word_numbers,
+)
 from .text_files import FileError, dictionary_folder, read_dictionary, read_lines
 
 LOG = logging.getLogger(__name__)
@@ -35,10 +43,6 @@ RECORDED = {
     "TRUECASED": r"(yes)?",
 }
 REQUIRED = ("SOURCE_LANG", "TARGET_LANG", "SEGMENTATION")
-
-#: What an unknown word is written as, by SentencePiece, too: one wrong word for every metric. Of ``<unk>``, BLEU would
-#: make three tokens.
-UNKNOWN = "⁇"
 
 #: How many lines a warning names.
 MOST_NAMED = 5
@@ -390,8 +394,3 @@ def name_lines(found: Sequence[tuple[int, str]]) -> str:
     some = ", ".join(f"{number} ({what})" for number, what in found[:MOST_NAMED])
     more = f", and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
     return f"line{'s' if found[1:] else ''} {some}{more}"
-
-
-def mark_unknown(text: str) -> str:
-    """The text with the character `UNKNOWN` for each unknown word."""
-    return text.replace("<unk>", UNKNOWN)

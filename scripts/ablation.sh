@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains every system of an ablation with every seed, and writes one table and plots.
+# Trains every system of an ablation with every seed, and writes one table.
 #
 #   bash scripts/ablation.sh configs/experiments/ablations/NAME.yaml [KEY=VALUE...] [--jobs N] [--retry] [--dry-run]
 #

@@ -28,9 +28,8 @@ from ..evaluation.alignment_figures import ATTENTION, alignment_table, draw_heat
 from ..evaluation.figures import choose_examples, missing_characters, save_figure
 from ..evaluation.tables import result_files, tables_as_text, write_results
 from ..plugin_finder import import_from_plugin
-from ..subwords import END_OF_SENTENCE, SCHEMES, is_subword, require_scheme
+from ..subwords import END_OF_SENTENCE, SCHEMES, is_subword, mark_unknown, require_scheme
 from ..text_files import check_output_files, read_sentences
-from ..text_form import mark_unknown
 from ..translation.model import BEAM
 
 

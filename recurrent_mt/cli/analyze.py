@@ -16,14 +16,19 @@ import argparse
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from ..arguments import (
     add_jobs_argument,
+    add_metrics_argument,
+    add_reference_argument,
     make_settings,
+    metric_names,
     positive,
+    refuse_options,
     split_files,
     split_named,
     whole_numbers,
@@ -104,10 +109,10 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
     files.add_argument("--reference-tokens", metavar="FILE", help="the references as models were taught them")
     files.add_argument("--lowercase", action="store_true", help="ignore case")
     what = parser.add_argument_group("what to count")
-    add_metrics_argument(what)
+    add_metrics_argument(what, METRICS, Settings.metrics)
     what.add_argument(
         "--detailed",
-        type=metric_names,
+        type=partial(metric_names, METRICS),
         metavar="NAME,…",
         help="those of the metrics that are broken down as well (bleu; without it, the first)",
     )
@@ -128,30 +133,6 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
     )
     what.add_argument("--window", type=positive, default=Settings.window, help="width of the smoothing window in words")
     add_jobs_argument(parser)
-
-
-def add_reference_argument(parser: Any, *, required: bool = False) -> None:
-    """Adds ``--reference``, which may be given several times."""
-    parser.add_argument(
-        "--reference",
-        action="append",
-        default=[],
-        required=required,
-        metavar="FILE",
-        help="raw references, one sentence per line; repeatable: scores are against all, as sacrebleu's, and words and "
-        "lengths are counted in the first",
-    )
-
-
-def add_metrics_argument(parser: Any) -> None:
-    """Adds ``--metrics`` to a parser or a group of it."""
-    parser.add_argument(
-        "--metrics",
-        type=metric_names,
-        default=Settings.metrics,
-        metavar="NAME,…",
-        help=f"any of {','.join(METRICS)}; meteor needs nltk (default: {','.join(Settings.metrics)})",
-    )
 
 
 def add_resamples_argument(parser: Any) -> None:
@@ -222,13 +203,6 @@ def list_inputs(options: argparse.Namespace) -> Iterator[str | Path]:
             yield from Path(run).glob(pattern)
 
 
-def refuse_options(options: argparse.Namespace, names: Sequence[str], why: str) -> None:
-    """Ends the tool with a message if one of these options is given, which would have no effect."""
-    for name in names:
-        if getattr(options, name):
-            options.parser.error(f"--{name.replace('_', '-')} {why}")
-
-
 def read_unknown(options: argparse.Namespace, test_set: TestSet) -> UnknownWords | None:
     """Counts by dictionaries that all systems share; None without them.
 
@@ -258,12 +232,3 @@ def find_system(systems: Sequence[System], name: str, option: str) -> System:
         if system.name == name:
             return system
     raise ValueError(f"{option} {name}: the systems are {', '.join(system.name for system in systems)}")
-
-
-def metric_names(text: str) -> list[str]:
-    """Reads names of metrics separated by commas."""
-    names = list(dict.fromkeys(text.split(",")))
-    for name in names:
-        if name not in METRICS:
-            raise argparse.ArgumentTypeError(f"unknown metric {name!r}: choose from {', '.join(METRICS)}")
-    return names

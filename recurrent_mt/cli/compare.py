@@ -21,19 +21,26 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ..arguments import add_jobs_argument, make_settings, natural, split_files, split_named, whole_numbers
+from ..arguments import (
+    add_jobs_argument,
+    add_metrics_argument,
+    add_reference_argument,
+    make_settings,
+    natural,
+    refuse_options,
+    split_files,
+    split_named,
+    whole_numbers,
+)
 from ..evaluation.comparison import Comparison, compare_runs, compare_translations
-from ..evaluation.figures import save_figure
-from ..evaluation.plots import draw_ablation
 from ..evaluation.scores import RESAMPLES, Settings
-from ..evaluation.tables import PAIRED_TESTS, result_files, tables_as_text
+from ..evaluation.tables import result_files, tables_as_text
 from ..evaluation.training import TrainedRuns
 from ..evaluation.translated_files import TestSet, read_references, read_system
-from ..metrics import warn_of_language
+from ..metrics import METRICS, warn_of_language
 from ..subwords import warn_of_subwords
 from ..text_files import FileError, check_output_files, read_sentences
 from ..text_form import TextForm, read_text_form
-from .analyze import add_metrics_argument, add_reference_argument, find_system, refuse_options
 
 #: What goes with translations in files, and what with the systems of run folders.
 FILE_OPTIONS = ("reference", "target_lang", "lowercase", "split", "test_set")
@@ -51,7 +58,7 @@ OPTIONS_ANYWHERE = True
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("inputs", nargs="*", metavar="RUN|NAME=FILE", help="run folders; or translations")
     add_input_arguments(parser)
-    add_metrics_argument(parser)
+    add_metrics_argument(parser, METRICS, Settings.metrics)
     parser.add_argument("--tokenize", help="one of sacrebleu's tokenizers: 13a, zh, intl, char, none, …")
     parser.add_argument(
         "--baseline",
@@ -70,11 +77,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--paired",
-        # The British spelling keeps working.
-        type=lambda name: {"randomisation": "randomization"}.get(name, name),
-        choices=PAIRED_TESTS,
-        help="test each system in a file against the baseline by approximate randomization, as run folders always are. "
-        "bootstrap: sacrebleu's formula, which finds p < 0.05 for about 10%% of equal systems",
+        choices=["randomization"],
+        help="test each system in a file against the baseline by approximate randomization, as run folders always are",
     )
     parser.add_argument("--seed", type=natural, default=Settings.seed, help="of the resampling (12345, sacrebleu's)")
     add_jobs_argument(parser)
@@ -114,12 +118,12 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
         help="further test sets: RUN/extra/NAME is what the translations extra-ID of each system are scored against",
     )
     runs.add_argument(
-        "--ablation", metavar="NAME", help="scores, their distance from the baseline, and costs in one table, and plots"
+        "--ablation", metavar="NAME", help="scores, their distance from the baseline, and costs in one table"
     )
 
 
 def run(options: argparse.Namespace) -> None:
-    """Prints the tables, and writes them, and the plots of an ablation, to ``--out``.
+    """Prints the tables, and writes them to ``--out``.
 
     Raises:
         OSError: if a file cannot be read or written.
@@ -137,8 +141,6 @@ def run(options: argparse.Namespace) -> None:
     comparison = compare_files(options, folders) if options.system else compare_folders(options, folders)
     if options.out:
         comparison.write(options.out)
-        for name, figure in draw_ablation(comparison) if comparison.ablation else ():
-            save_figure(figure, f"{options.out}-{name}.svg")
     print(tables_as_text(comparison.tables()), end="")
 
 
@@ -172,10 +174,8 @@ def compare_files(options: argparse.Namespace, folders: list[str]) -> Comparison
     resamples = options.resamples
     if resamples is None:
         resamples = RESAMPLES if options.paired else 0
-    settings = make_settings(Settings, options, **SCORES_ONLY, resamples=resamples)
+    settings = make_settings(Settings, options, **SCORES_ONLY, resamples=resamples, paired=bool(options.paired))
     systems = [read_system(name, split_files(files), reference, test_set) for name, files in named]
-    if options.baseline:
-        find_system(systems, options.baseline, "--baseline")
     return compare_translations(test_set, systems, settings, baseline=options.baseline)
 
 
@@ -187,9 +187,7 @@ def compare_folders(options: argparse.Namespace, folders: list[str]) -> Comparis
     if options.ablation and options.extra_tests:
         options.parser.error("--ablation is a table of the run's own test set: leave --extra-tests out")
     resamples = RESAMPLES if options.resamples is None else options.resamples
-    settings = make_settings(
-        Settings, options, **SCORES_ONLY, resamples=resamples, paired=options.paired or Settings.paired
-    )
+    settings = make_settings(Settings, options, **SCORES_ONLY, resamples=resamples, paired=Settings.paired)
     extra_tests = {}
     for part in filter(None, (options.extra_tests or "").split(",")):
         # Without an id, translations are found by the name.

@@ -21,13 +21,14 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from ..arguments import natural, split_name
+from ..arguments import split_name
 from ..evaluation.analysis import analyze
-from ..evaluation.training import read_run_trainings, read_run_versions
+from ..evaluation.training import read_shown_trainings
 from ..evaluation.translated_files import name_runs
 from ..report import page
 from ..report.attachments import SENTENCE, Attachment, Figure, find_numbers, read_attachment
-from ..runs.outcomes import summarize_versions
+from ..runs.folder import seed_folders, seed_of
+from ..runs.outcomes import read_versions, summarize_versions
 from ..text_files import check_output_files, write_text
 from .analyze import add_input_arguments, list_inputs, read_input
 
@@ -45,13 +46,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="SECTION[: TITLE]=FILE",
         help="an SVG file, or numbers (*.txt), to show in a section of that heading; repeatable",
     )
-    parser.add_argument(
-        "--listed-sentences",
-        type=natural,
-        default=page.LISTED_SENTENCES,
-        metavar="N",
-        help="show the n-best lists of the first N sentences, if logs have them (default: %(default)s)",
-    )
     parser.add_argument("--out", required=True, help="the HTML file")
 
 
@@ -61,20 +55,20 @@ def run(options: argparse.Namespace) -> None:
     drawn = [file for _, _, path in named for file in (path, find_numbers(path)) if file]
     check_output_files([*list_inputs(options), *drawn], [options.out])
     given = read_input(options)
-    training, versions, only = read_run_trainings(options.run), read_run_versions(options.run), None
-    if options.only:
-        only = [system.name for system in given["systems"]]
-        training = training[training["system"].isin(only)]
-        versions = {name: by_seed for name, by_seed in versions.items() if name in only}
+    # As in the run folders, whichever system is the baseline.
+    trained = sorted((system for system in given["systems"] if system.folder), key=lambda system: system.folder)
+    versions = {
+        system.name: read_versions(system.folder, seeds=map(seed_of, seed_folders(system.folder))) for system in trained
+    }
+    only = [system.name for system in given["systems"]] if options.only else None
     places = [f"{name}/" for name in name_runs(options.run)] if len(options.run) > 1 else [""]
     figures = [one for run, place in zip(options.run, places) for one in read_run_figures(Path(run), place, only=only)]
     report = page.Report(
         analysis=analyze(**given),
         title=options.title or make_title(options.run),
         trained_with=summarize_versions(versions),
-        training=training,
+        training=read_shown_trainings(trained),
         attachments=[*figures, *(read_attachment(*one) for one in named)],
-        listed_sentences=options.listed_sentences,
     )
     write_text(options.out, page.render_page(report))
     systems, sentences = len(report.analysis.systems), len(report.analysis.test_set)

@@ -9,11 +9,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..arguments import positive, split_named
+from ..arguments import add_reference_argument, positive, split_named
 from ..evaluation.tables import escape_markdown
 from ..evaluation.translated_files import TestSet, read_references, read_translations
 from ..text_files import read_sentences, require_same_count
-from .analyze import add_reference_argument
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +42,7 @@ def run(options: argparse.Namespace) -> None:
     if len(references) < 3 * options.count:
         raise ValueError(f"{reference} has {len(references)} sentences, too few for 3 x {options.count} samples")
     files = dict(split_named(options.parser, options.system))
-    systems = {name: read_translations(file)[0] for name, file in files.items()}
+    systems = {name: read_translations(file) for name, file in files.items()}
     for name, translations in systems.items():
         require_same_count(files[name], translations, reference, references)
     test_set = TestSet(references, "", lowercase=False, source=sources, further_references=further_references)

@@ -5,15 +5,14 @@ r"""Draws the gates of a grConv encoder, writes the trees that they imply, and s
 
 DIR gets gates.jsonl, which --gates takes instead of a checkpoint; trees.txt, the most probable tree of each sentence; a
 figure for each requested sentence; and, with --trees, scores.txt, .md, and .json. How a tree follows from the gates:
-recurrent_mt/evaluation/structure/trees.py. With --target and a model whose attention reads all nodes of the pyramid,
-also the trees whose phrases get the most attention: attended_trees.txt. With --grconv-dilated, a model implies no tree:
-DIR gets gates.jsonl and the figures, which show the windows that its nodes join.
+recurrent_mt/evaluation/structure/trees.py. With --grconv-dilated, a model implies no tree: DIR gets gates.jsonl and the
+figures, which show the windows that its nodes join.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..arguments import natural, positive
@@ -21,8 +20,6 @@ from ..evaluation.figures import choose_examples, save_figure
 from ..evaluation.structure.gate_figures import draw_sentence
 from ..evaluation.structure.gates import PyramidGates, WindowGates, read_gates
 from ..evaluation.structure.trees import (
-    Spans,
-    find_attended_tree,
     find_most_probable_tree,
     read_penn_trees,
     score_trees,
@@ -42,7 +39,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     origin.add_argument("--gates", help="gates.jsonl from an earlier call")
     parser.add_argument("--data", help="folder of binarized data, for the checkpoint's dictionaries")
     parser.add_argument("--source", help="tokens as the model reads them, one sentence per line")
-    parser.add_argument("--target", help="translations as tokens, for the attention over phrases that they pay")
     parser.add_argument("--max-tokens", type=positive, default=4000, help="tokens in a batch (%(default)s)")
     parser.add_argument("--trees", help="gold trees in Penn brackets over the same words, one per line")
     parser.add_argument("--segmentation", choices=SCHEMES, help="make trees over words when the model reads pieces")
@@ -59,11 +55,11 @@ def run(options: argparse.Namespace) -> None:
     """Writes trees, figures, and scores to the folder, and prints the scores."""
     if options.checkpoint and not (options.data and options.source):
         options.parser.error("--checkpoint needs --data and --source")
-    if options.gates and (options.data or options.source or options.target):
-        options.parser.error("--data, --source, and --target go with --checkpoint")
+    if options.gates and (options.data or options.source):
+        options.parser.error("--data and --source go with --checkpoint")
     scores = map(Path, result_files(options.out / "scores"))
-    trees = [options.out / "trees.txt", options.out / "attended_trees.txt", *scores]
-    read = filter(None, [options.source, options.target, options.trees])
+    trees = [options.out / "trees.txt", *scores]
+    read = filter(None, [options.source, options.trees])
     check_output_files(read, [options.out / "gates.jsonl", *trees])
     options.out.mkdir(parents=True, exist_ok=True)
     gates = load_gates(options)
@@ -98,7 +94,6 @@ def load_gates(options: argparse.Namespace) -> Sequence[PyramidGates | WindowGat
             options.checkpoint,
             options.data,
             options.source,
-            options.target,
             max_tokens=options.max_tokens,
         )
     return read_gates(path)
@@ -106,10 +101,7 @@ def load_gates(options: argparse.Namespace) -> Sequence[PyramidGates | WindowGat
 
 def write_trees(options: argparse.Namespace, pyramids: list[PyramidGates]) -> None:
     """Writes the trees and, where there are gold trees, their scores, which it prints."""
-    write_text(options.out / "trees.txt", bracket_trees(pyramids, find_most_probable_tree, options.segmentation))
-    if all(pyramid.attention is not None for pyramid in pyramids):
-        trees = bracket_trees(pyramids, find_attended_tree, options.segmentation)
-        write_text(options.out / "attended_trees.txt", trees)
+    write_text(options.out / "trees.txt", bracket_trees(pyramids, options.segmentation))
     if options.trees:
         gold = read_penn_trees(options.trees)
         records = score_trees(pyramids, gold, segmentation=options.segmentation, seed=options.seed)
@@ -119,10 +111,10 @@ def write_trees(options: argparse.Namespace, pyramids: list[PyramidGates]) -> No
     print(f"{len(pyramids)} trees: {options.out / 'trees.txt'}")
 
 
-def bracket_trees(pyramids: Iterable[PyramidGates], find_tree: Callable[..., Spans], segmentation: str | None) -> str:
-    """The trees that ``find_tree`` finds, one per line."""
+def bracket_trees(pyramids: Iterable[PyramidGates], segmentation: str | None) -> str:
+    """The trees that the gates imply, one per line."""
     lines = (
-        write_brackets(pyramid.merged_words(segmentation), find_tree(pyramid, segmentation=segmentation))
+        write_brackets(pyramid.merged_words(segmentation), find_most_probable_tree(pyramid, segmentation=segmentation))
         for pyramid in pyramids
     )
     return "".join(f"{line}\n" for line in lines)

@@ -15,28 +15,23 @@ import numpy as np
 import pandas
 
 from ..metrics import stream_words
-from .nbest import SENTENCE_METRIC, nbest_table, score_lists
-from .scores import Settings, find_deviation, require_starred_test, score_systems
+from .scores import Settings, find_deviation, score_systems
 from .tables import (
-    ALL,
-    Cell,
     Group,
     Record,
     Table,
-    format_number,
     group_tables,
     make_frame,
-    pivot_cells,
-    reading_notes,
     score_table,
-    select,
     write_results,
 )
 from .translated_files import Place, System, TestSet, list_places, read_system, read_test_set
 from .words import BY_FREQUENCY, content_table, score_content, score_words, word_table
 
 #: Sections that have more than tables, on a page.
-LENGTH, UNKNOWN_WORDS, FREQUENCY, NBEST = "Sentence length", "Unknown words", "Words by frequency", "N-best lists"
+LENGTH, UNKNOWN_WORDS, FREQUENCY = "Sentence length", "Unknown words", "Words by frequency"
+#: chrF of single sentences says where systems differ; BLEU of a single sentence is mostly zero or chance.
+SENTENCE_METRIC = "chrf"
 
 
 @dataclass(frozen=True)
@@ -60,13 +55,10 @@ class Analysis:
     test_set: TestSet  # what they translated
     systems: Sequence[System]  # the first is the baseline
     settings: Settings  # what was asked for
-    #: every number of the whole test set and of groups, see `Record`. Of n-best lists they are those of the first seed;
-    #: words and content ignore case.
+    #: every number of the whole test set and of groups, see `Record`; words and content ignore case
     records: pandas.DataFrame
     signatures: Mapping[str, str]  # printed name of each metric to all that decides its numbers
     sentence_scores: Mapping[str, Sequence[float]]  # chrF of each sentence, by system, of the first seed
-    #: chrF of each hypothesis of each n-best list, by system, of those that have lists
-    hypothesis_scores: Mapping[str, Sequence[Sequence[float]]]
 
     @property
     def baseline(self) -> str:
@@ -99,16 +91,9 @@ class Analysis:
             # First all sentences against those without unknown words, as in the papers' tables; then the finer groups.
             UNKNOWN_WORDS: group_tables(records, metrics, self.baseline, Group.UNKNOWN_WORDS),
         }
-        if len({system.vocabulary_sizes for system in self.systems if system.vocabulary_sizes}) > 1:
-            sections["Vocabulary size"] = [vocabulary_table(records, metrics[0], self.systems, self.baseline)]
         if (records["by"] == BY_FREQUENCY).any():
             sections[FREQUENCY] = [word_table(records)]
         sections["Repetitions and omissions"] = [content_table(records)]
-        if self.hypothesis_scores:
-            several = any(len(system.translations) > 1 for system in self.systems if system.nbest)
-            table = nbest_table(records)
-            notes = ["Lists are those of the first seed."] if several else []
-            sections[NBEST] = [replace(table, notes=[*table.notes, *notes])]
         return {title: tables for title, tables in sections.items() if tables}
 
     def list_tables(self) -> list[Table]:
@@ -134,7 +119,6 @@ class Analysis:
             systems=systems,
             signatures=dict(self.signatures),
             sentence_scores=dict(self.sentence_scores),
-            hypothesis_scores=dict(self.hypothesis_scores),
         )
 
 
@@ -154,7 +138,6 @@ def analyze(
         ValueError: as `score_systems`, and what reading the training text raises.
     """
     settings = settings or Settings()
-    require_starred_test(settings)
     training_counts = None if training_text is None else count_words(training_text, test_set)
     scores = score_systems(test_set, systems, settings)
     references = list(split_lowercase(test_set.reference, test_set))
@@ -165,11 +148,6 @@ def analyze(
             counted = {seed: score_words(system.name, one, references, training_counts) for seed, one in words.items()}
             records += average_seeds(counted)
         records += average_seeds({seed: score_content(system.name, one, references) for seed, one in words.items()})
-    hypothesis_scores = {}
-    for system in systems:
-        if system.nbest:
-            reached, hypothesis_scores[system.name] = score_lists(system.name, system.nbest, test_set)
-            records += reached
     return Analysis(
         test_set,
         systems,
@@ -177,7 +155,6 @@ def analyze(
         pandas.concat([scores.records, make_frame(records)], ignore_index=True),
         scores.signatures,
         {one.name: test_set.count(SENTENCE_METRIC, one.first_seed).score_sentences() for one in systems},
-        hypothesis_scores,
     )
 
 
@@ -235,17 +212,3 @@ def count_words(sentences: Iterable[str], test_set: TestSet) -> Counter[str]:
 def split_lowercase(sentences: Iterable[str], test_set: TestSet) -> Iterator[list[str]]:
     """Words of target text, in lower case: a word at the beginning of a sentence is the same word elsewhere."""
     return stream_words(sentences, test_set.target_language, lower=True)
-
-
-def vocabulary_table(records: pandas.DataFrame, metric: str, systems: Sequence[System], baseline: str) -> Table:
-    """Systems in the order of the words they know."""
-    ordered = sorted(systems, key=lambda system: system.vocabulary_sizes or (0, 0))
-    names = [system.name for system in ordered]
-    scores = pivot_cells(select(records, metric=metric, by=ALL), "system", "metric", names=names)[metric]
-    rows = [
-        [*(Cell(format_number(size, ",")) for size in system.vocabulary_sizes or (None, None)), scores[system.name]]
-        for system in ordered
-    ]
-    header = ["System", "source words", "target words", metric]
-    notes = list(reading_notes(records, baseline, metric=metric, by=ALL))
-    return Table(f"{metric} by vocabulary size", header, names, rows, notes)

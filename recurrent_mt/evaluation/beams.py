@@ -69,11 +69,10 @@ def read_beams(
         require_same_count(text, translations, "the reference", references)
         counts.append(statistics("bleu", translations, references, target_language=language, lowercase=lowercase))
         bleu = counts[-1].score()
-        speed = read_generate_log(log).speed
         values = {
             bleu.name: bleu.value,
             LENGTH_RATIO: divide(sum(map(len, split_words(translations, language))), expected),
-            SPEED: speed.sentences_per_second if speed else None,
+            SPEED: read_generate_log(log).speed,
         }
         for metric, value in values.items():
             records.append(record_search(system, metric, value, beam=beam, penalty=penalty, n=len(references)))

@@ -19,7 +19,7 @@ from ..runs.rates import RateChoice, read_choice
 from ..text_files import read_sentences
 from ..text_form import TextForm
 from ..versions import describe_versions
-from .scores import Settings, require_starred_test, score_systems
+from .scores import Settings, score_systems
 from .tables import (
     ALL,
     UNKNOWN,
@@ -155,7 +155,7 @@ class Comparison:
         """Scores, intervals and p-values in columns of their own, as far as they are asked for."""
         (test_set,) = self.test_sets
         settings = self.settings
-        table = interval_table(self.records, test_set.signatures, self.names, test_set.baseline, settings.paired)
+        table = interval_table(self.records, test_set.signatures, self.names, test_set.baseline)
         if (settings.resamples or settings.paired) and test_set.sentences == 1:
             return replace(table, notes=["One sentence has no interval and no p-value.", *table.notes])
         return table
@@ -256,13 +256,20 @@ def compare_translations(
     """Compares translations of a test set; without a baseline, with the first system.
 
     Raises:
-        ValueError: as `score_systems`.
+        ValueError: if the baseline is none of the systems, and as `score_systems`.
     """
     names = [system.name for system in systems]
     baseline = baseline or names[0]
+    require_baseline(baseline, names)
     scores = score_systems(test_set, sorted(systems, key=lambda one: one.name != baseline), settings)
     scored = ScoredTestSet("", len(test_set), baseline, scores.signatures, scores.details)
     return Comparison(baseline, names, [scored], scores.records, settings, of_files=True)
+
+
+def require_baseline(baseline: str, names: Sequence[str]) -> None:
+    """Raises ValueError if the baseline is none of the systems."""
+    if baseline not in names:
+        raise ValueError(f"the baseline {baseline!r} is none of the systems: {', '.join(names)}")
 
 
 def score_test_set(
@@ -318,7 +325,7 @@ def measure_ceiling(references: TestSet, form: TextForm, tokenize: str | None) -
     joined = [form.rejoin(reference) for reference in references.reference]
     if joined == list(references.reference):
         return None
-    settings = Settings(metrics=("bleu",), detailed=(), tokenize=tokenize, resamples=0, paired=None)
+    settings = Settings(metrics=("bleu",), detailed=(), tokenize=tokenize, resamples=0, paired=False)
     return float(score_systems(references, [System("", {"": joined})], settings).records["value"].iloc[0])
 
 
@@ -337,13 +344,11 @@ def compare_runs(
     Raises:
         FileError: if a file is missing or damaged.
         ValueError: if the baseline is none of the systems, or no system has a translation, unless it is an ablation,
-            whose table says what failed; and as `require_starred_test`.
+            whose table says what failed.
     """
-    require_starred_test(settings)
     names = trained.names
     baseline = baseline or choose_baseline(names, recorded=trained.runs[0].baseline)
-    if baseline not in names:
-        raise ValueError(f"the baseline {baseline!r} is none of the systems: {', '.join(names)}")
+    require_baseline(baseline, names)
     files = {"": TRANSLATED}
     files |= {name: f"extra-{identity}.detokenized" for name, identity in (extra_tests or {}).items()}
     test_sets, frames = [], []

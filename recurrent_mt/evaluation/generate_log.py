@@ -14,22 +14,17 @@ number of words that BLEU counted, and, of fairseq-interactive, from the number 
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 
-from ..text_files import FileError, read_lines, read_sentences
-from ..text_form import mark_unknown
+from ..subwords import mark_unknown
+from ..text_files import FileError, read_lines
 
 RECORD = re.compile(r"([STHDPA])-(\d{1,18})\t(.*)", re.DOTALL)
 PROGRESS_BAR = re.compile(r"\d+/\d+ \[[^\]]*\].*[STHDPA]-\d+\t")
 END = re.compile(r"Generate \S+ with beam=\d+: |.*\| fairseq_cli\.interactive \| Total time: ")
-TIMING = re.compile(
-    r"Translated ([\d,]+) sentences \(([\d,]+) tokens\) in ([\d.]+)s "
-    r"\(([\d.]+) sentences/s, [\d.]+ tokens/s\)"
-)
+TIMING = re.compile(r"Translated (\d[\d,]{0,17}) sentences \([\d,]+ tokens\) in [\d.]+s \((\d+\.\d+) sentences/s, ")
 #: In fairseq-interactive, where fairseq_compat is installed.
 READ = re.compile(r".*\| fairseq_cli\.interactive \| Read ([\d,]{1,18}) lines")
 SKIPPED = re.compile(r"([\d,]+) samples have invalid sizes and will be skipped")
@@ -66,21 +61,12 @@ class TranslatedSentence:
 
 
 @dataclass(frozen=True)
-class Speed:
-    """The timing line: seconds spent in the search, without loading and printing."""
-
-    sentences: int
-    tokens: int
-    seconds: float
-    sentences_per_second: float
-
-
-@dataclass(frozen=True)
 class GenerateLog:
-    """A whole log: ``sentences[i]`` is sentence i of the corpus; `speed` is None without a timing line."""
+    """A whole log: ``sentences[i]`` is sentence i of the corpus."""
 
     sentences: list[TranslatedSentence]
-    speed: Speed | None
+    #: sentences a second in the search, without loading and printing; None without a timing line
+    speed: float | None
 
     def best(self) -> list[LoggedHypothesis]:
         """The first hypothesis of each sentence, in corpus order."""
@@ -116,80 +102,6 @@ def read_generate_log(path: str | PathLike[str]) -> GenerateLog:
     return log
 
 
-@dataclass(frozen=True)
-class ListedHypothesis:
-    """One entry of an n-best list: the score of the search, as fairseq-generate logs it, and the detokenized text."""
-
-    score: float
-    text: str
-
-
-#: A list for each sentence of the test set, each with its best hypothesis first and at least that one.
-NBestLists = Sequence[Sequence[ListedHypothesis]]
-
-
-def collect_lists(log: GenerateLog, path: str | PathLike[str]) -> NBestLists | None:
-    """The lists of a log of ``fairseq-generate --nbest N``; None where each holds the translation alone.
-
-    Unknown words are marked as in translations.
-
-    Raises:
-        FileError: if a hypothesis has a score that no search gives, or a higher one than the one before it.
-    """
-    if all(len(sentence.hypotheses) == 1 for sentence in log.sentences):
-        return None
-    for sentence in log.sentences:
-        for one in sentence.hypotheses:
-            if not math.isfinite(one.score):
-                message = f"a hypothesis of sentence {sentence.number} has a score of {one.score}: the log is damaged"
-                raise FileError(path, message, line=one.line)
-        for better, worse in zip(sentence.hypotheses, sentence.hypotheses[1:]):
-            if worse.score > better.score:
-                message = (
-                    f"a hypothesis of sentence {sentence.number} has a score of {worse.score}, but the one before it "
-                    f"only {better.score}: an n-best list begins with its best, so lines were lost or put in order"
-                )
-                raise FileError(path, message, line=worse.line)
-    return [[ListedHypothesis(one.score, one.marked_text) for one in sentence.hypotheses] for sentence in log.sentences]
-
-
-def read_detokenized_lists(
-    log: str | PathLike[str], text: str | PathLike[str], translations: Sequence[str]
-) -> NBestLists | None:
-    """The scores of a log with detokenized text, one hypothesis a line: of ``recurrent-mt hypotheses --all``.
-
-    Args:
-        log: of ``fairseq-generate --nbest N``.
-        text: the hypotheses of the first sentence, best first, then those of the second …
-        translations: the detokenized translations, which the lists must begin with.
-
-    Returns:
-        None where each list holds the translation alone.
-
-    Raises:
-        FileError: if a file is damaged, or if they do not belong together.
-    """
-    lists = collect_lists(read_generate_log(log), log)
-    if lists is None:
-        return None
-    lines = read_sentences(text)
-    count = sum(map(len, lists))
-    if len(lines) != count:
-        raise FileError(text, f"{len(lines)} lines, but {log} has {count} hypotheses: it was made from another log")
-    if len(lists) != len(translations):
-        raise FileError(log, f"{len(lists)} sentences, but there are {len(translations)} translations")
-    detokenized = []
-    start = 0
-    for number, (hypotheses, translation) in enumerate(zip(lists, translations)):
-        texts = lines[start : start + len(hypotheses)]
-        if texts[0] != translation:
-            message = f"the best hypothesis of sentence {number} is not its translation: it was made from another log"
-            raise FileError(text, message, line=start + 1)
-        detokenized.append([ListedHypothesis(one.score, line) for one, line in zip(hypotheses, texts)])
-        start += len(hypotheses)
-    return detokenized
-
-
 def count_words(log: GenerateLog) -> tuple[int, int]:
     """The words of the best translations, as text and as the model saw them: BLEU is of the one or the other.
 
@@ -204,7 +116,7 @@ class Messages:
     """What fairseq says about a whole run.
 
     Attributes:
-        speed: the timing.
+        speed: sentences a second.
         end: the line that says that the run is over.
         count: of sentences.
         words: of the best translations, as BLEU counts them.
@@ -212,7 +124,7 @@ class Messages:
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = path
-        self.speed: Speed | None = None
+        self.speed: float | None = None
         self.end: int | None = None
         self.count: int | None = None
         self.words: int | None = None
@@ -220,10 +132,10 @@ class Messages:
     def add(self, text: str, line: int) -> None:
         """Takes a line that is no record; most say nothing about the whole run."""
         if timing := TIMING.search(text):
-            if self.speed:
+            if self.speed is not None:
                 raise FileError(self.path, "a second 'Translated … sentences': two runs in one file", line=line)
-            self.speed, self.end = parse_speed(self.path, timing, line), line
-            self.count = self.speed.sentences
+            self.speed, self.end = float(timing[2]), line
+            self.count = int(timing[1].replace(",", ""))
         elif END.match(text):
             self.end = line
             if length := BLEU_LENGTH.match(text):
@@ -328,12 +240,3 @@ class SentenceBlocks:
         if announced is not None and count != announced:
             raise FileError(self.path, f"{count} sentences, but fairseq counted {announced}: lines were lost")
         return [self.sentences[number] for number in range(count)]
-
-
-def parse_speed(path: str | PathLike[str], timing: re.Match[str], line: int) -> Speed:
-    """The numbers of the timing line."""
-    try:
-        sentences, tokens = (int(timing[group].replace(",", "")) for group in (1, 2))
-        return Speed(sentences, tokens, float(timing[3]), float(timing[4]))
-    except ValueError as error:
-        raise FileError(path, f"the timing is not numbers: {error}", line=line) from error

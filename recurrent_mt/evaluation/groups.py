@@ -32,12 +32,7 @@ def by_window(test_set: TestSet, side: str, *, window: int = 10, fewest: int = 1
     The point at length n covers the lengths n − ⌊(window − 1) / 2⌋ to n + ⌊window / 2⌋ (10: from n − 4 to n + 5). With
     ``both``, a sentence belongs to a point if both its sides do. Points run from the least length that occurs to the
     greatest; those with fewer than ``fewest`` sentences are left out.
-
-    Raises:
-        ValueError: for another side, or a window or a number of sentences below 1.
     """
-    if window < 1 or fewest < 1:
-        raise ValueError(f"window is {window} and fewest is {fewest}: both must be 1 or more")
     sentences = count_words(test_set, side)
     shortest = min((min(lengths) for lengths in sentences), default=0)
     longest = max((max(lengths) for lengths in sentences), default=0)
@@ -60,7 +55,7 @@ def by_length(test_set: TestSet, side: str, limits: Sequence[int] = (10, 20, 30,
         limits: the greatest length of each group, increasing.
 
     Raises:
-        ValueError: for another side, or limits that do not increase.
+        ValueError: if limits do not increase.
     """
     if not limits or limits[0] < 0 or any(low >= high for low, high in itertools.pairwise(limits)):
         raise ValueError(f"limits of length must increase: {list(limits)}")
@@ -80,14 +75,7 @@ def by_length(test_set: TestSet, side: str, limits: Sequence[int] = (10, 20, 30,
 
 
 def count_words(test_set: TestSet, side: str) -> list[tuple[int, ...]]:
-    """Words of each sentence on one side or on both, the end of sentence not counted.
-
-    Raises:
-        ValueError: for another side, or if the test set has no sources and they are asked for.
-    """
-    check_choice(side, SIDES)
-    if side != "reference" and len(test_set.source_words) != len(test_set):
-        raise ValueError("lengths of the source are asked for, but no source text was given")
+    """Words of each sentence on one side or on both, the end of sentence not counted."""
     words = {"source": [test_set.source_words], "reference": [test_set.reference_words]}
     words["both"] = words["source"] + words["reference"]
     return [tuple(map(len, sentences)) for sentences in zip(*words[side], strict=True)]
@@ -100,13 +88,7 @@ def by_unknown_words(unknown: UnknownWords, side: str, most: int = 5) -> Bucketi
         unknown: the counts of the model's own dictionaries.
         side: ``source``, ``reference`` or ``either``: the greater of the two counts.
         most: where the last group begins.
-
-    Raises:
-        ValueError: for another side, or `most` below 1.
     """
-    check_choice(side, UNKNOWN_SIDES)
-    if most < 1:
-        raise ValueError(f"the last group of unknown words must begin at 1 or later, not at {most}")
     counts = map(max, zip(unknown.source, unknown.reference)) if side == "either" else getattr(unknown, side)
     labels = [*map(str, range(most)), f"{most} or more"]
     buckets = collect_groups(labels, [min(count, most) for count in counts])
@@ -140,9 +122,3 @@ def collect_groups(labels: Sequence[str], places: Iterable[int | None]) -> dict[
         if place is not None:
             members[place].append(number)
     return dict(zip(labels, members))
-
-
-def check_choice(side: str, choices: Sequence[str]) -> None:
-    """Raises ValueError naming the choices."""
-    if side not in choices:
-        raise ValueError(f"side is {side!r}: choose one of {', '.join(choices)}")

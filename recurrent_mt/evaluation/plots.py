@@ -1,11 +1,11 @@
-"""Scores by sentence length, unknown words and word frequency, and those of ablations, as figures."""
+"""Scores by sentence length, unknown words and word frequency as figures."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import fill
@@ -17,10 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from .analysis import FREQUENCY, LENGTH, UNKNOWN_WORDS, Analysis
-from .comparison import Comparison
-from .figures import COLORS, LINES, choose_mark, new_axes, save_figure, set_style, style_axes
-from .tables import ALL, INTERVAL, Group, name_groups, name_metric, pivot, select
-from .training import BY_TRAINING, OPERATIONS, PARAMETERS
+from .figures import COLORS, LINES, choose_mark, save_figure, set_style, style_axes
+from .tables import Group, name_groups, name_metric, pivot, select
 from .words import BY_FREQUENCY, F_MEASURE
 
 #: Inches; at this width the text is readable on a phone and in a column of a page. The legend's rows come on top.
@@ -31,8 +29,6 @@ LETTERS = 10.5
 LONGEST_NAME, LABEL_LINE = 36, 9
 #: Beyond so many groups, their labels are smaller.
 MANY_GROUPS = 6
-#: Inches, in the figure of all systems of an ablation.
-HEIGHT_OF_A_SYSTEM = 0.32
 
 
 @dataclass(frozen=True)
@@ -207,58 +203,3 @@ def shorten(names: Sequence[str]) -> list[str]:
     cut = [name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - end - 1]}…{name[-end:]}" for name in names]
     count = Counter(cut)
     return [short if count[short] == 1 else fill(name, LONGEST_NAME) for name, short in zip(names, cut)]
-
-
-def draw_ablation(comparison: Comparison) -> Iterator[tuple[str, Figure]]:
-    """(name, figure) of every plot of an ablation: of its scores, and of scores against costs; none without scores."""
-    test_set, records = comparison.test_sets[0], comparison.records
-    if not test_set.signatures:
-        return
-    metric = next(iter(test_set.signatures))
-    means = select(records, metric=metric, by=ALL).set_index("system")["value"]
-    names = [name for name in comparison.names if name in means]
-    yield "cells", draw_systems(records, names, test_set.baseline, metric)
-    for plot, cost, title in (
-        ("by-parameters", PARAMETERS, "parameters, millions"),
-        ("by-operations", OPERATIONS, "MFLOP a target token"),
-    ):
-        costs = select(records, metric=cost, by=BY_TRAINING).set_index("system")["value"].reindex(names).dropna()
-        if len(costs):
-            yield plot, draw_costs(costs / 1e6, means, title, metric)
-
-
-@set_style()
-def draw_systems(records: pandas.DataFrame, names: list[str], baseline: str, metric: str) -> Figure:
-    """One line a system: its mean, its interval over sentences, a mark for each seed; the baseline's mean as a line."""
-    figure, axes = new_axes(6.4, 1.0 + HEIGHT_OF_A_SYSTEM * len(names))
-    chosen = records[(records["metric"] == metric) & (records["by"] == ALL)]
-    totals = select(chosen).set_index("system")
-    for height, name in enumerate(names):
-        total = totals.loc[name]
-        if total["low"] == total["low"]:
-            axes.plot([total["low"], total["high"]], [height, height], color=COLORS[0], linewidth=5, alpha=0.25)
-        seeds = chosen.loc[(chosen["system"] == name) & (chosen["seed"] != ""), "value"]
-        axes.plot(seeds, [height] * len(seeds), "|", color=COLORS[0], markersize=9)
-        axes.plot([total["value"]], [height], "o", color=COLORS[0], markersize=5)
-        if name == baseline:
-            axes.axvline(total["value"], color=COLORS[1], linewidth=1, linestyle="--")
-    axes.set_yticks(range(len(names)), names)
-    axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.set_xlabel(f"{metric}: mean, each seed, {INTERVAL}; dashed: {baseline}")
-    axes.grid(visible=False, axis="y")
-    axes.spines["left"].set_visible(False)
-    axes.tick_params(axis="y", length=0)
-    return figure
-
-
-@set_style()
-def draw_costs(costs: pandas.Series, scores: pandas.Series, title: str, metric: str) -> Figure:
-    """Score against cost, one named point a system."""
-    figure, axes = new_axes(6.4, 4.2)
-    for name, cost in costs.items():
-        axes.plot([cost], [scores[name]], "o", color=COLORS[0], markersize=5)
-        axes.annotate(str(name), (cost, scores[name]), xytext=(5, 3), textcoords="offset points", fontsize="small")
-    axes.set_xlabel(title)
-    axes.set_ylabel(metric)
-    axes.margins(x=0.15, y=0.1)
-    return figure

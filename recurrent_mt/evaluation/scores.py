@@ -12,7 +12,6 @@ import pandas
 from ..metrics import (
     SEED,
     SentenceStatistics,
-    bootstrap_p_value,
     check_resamples,
     estimate_interval,
     randomization_p_value,
@@ -29,7 +28,7 @@ from .groups import (
     known_sentences,
     within_length,
 )
-from .tables import ALL, FEWEST, STARRED_TEST, Record, make_frame
+from .tables import ALL, FEWEST, Record, make_frame
 from .translated_files import System, TestSet, UnknownWords
 
 RESAMPLES = 1000
@@ -51,8 +50,7 @@ class Settings:
     detailed: Sequence[str] | None = None  # those of them that are broken down as well; None: BLEU, else the first
     tokenize: str | None = None  # one of sacrebleu's tokenizations; None chooses by target language
     resamples: int = RESAMPLES  # of the bootstrap for intervals, and trials of the test; 0 for neither
-    #: a key of `PAIRED_TESTS`: the test of the difference from the baseline; where there are stars, `STARRED_TEST`
-    paired: str | None = STARRED_TEST
+    paired: bool = True  # whether differences from the baseline are tested
     seed: int = SEED  # of all resampling
     limits: Sequence[int] = (10, 20, 30, 40, 50, 60)  # of the length groups
     most_unknown: int = 5  # where the last group of unknown words begins
@@ -97,7 +95,6 @@ def score_systems(test_set: TestSet, systems: Sequence[System], settings: Settin
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"two systems are named {twice!r}: give each a name of its own")
-    check_test(settings)
     everything = Bucketing(ALL, {ALL: range(len(test_set))})
     records: list[Record] = []
     signatures, details = {}, {}
@@ -115,20 +112,6 @@ def score_systems(test_set: TestSet, systems: Sequence[System], settings: Settin
                 resamples = min(settings.resamples, CURVE_RESAMPLES)
                 records += score_groups(counted, [curve] * len(systems), resamples, test=False)
     return Scores(make_frame(records), signatures, details)
-
-
-def check_test(settings: Settings) -> None:
-    """Raises ValueError if the test that is asked for cannot be run."""
-    if settings.paired and settings.seed < 1:
-        raise ValueError(f"seed is {settings.seed}: a paired test needs at least 1, because sacrebleu's 0 means none")
-
-
-def require_starred_test(settings: Settings) -> None:
-    """Raises ValueError if the test that is asked for is not the one that stars stand for."""
-    if settings.paired not in (None, STARRED_TEST):
-        raise ValueError(
-            f"paired is {settings.paired}: stars stand for {STARRED_TEST}; compare translations in files instead"
-        )
 
 
 def all_groups(
@@ -203,12 +186,8 @@ class CountedSystem:
         """The p-value of the difference from the baseline on these sentences; None without a test."""
         if not (self.settings.paired and resamples):
             return None
-        if self.settings.paired == "randomization":
-            pair = self.select(sentences), baseline.select(sentences)
-            return randomization_p_value(*pair, trials=resamples, seed=self.settings.seed)
-        mean, expected = (float(np.mean(list(one.score_seeds(sentences).values()))) for one in (self, baseline))
-        drawn = (one.resample_means(sentences, resamples) for one in (self, baseline))
-        return bootstrap_p_value(mean - expected, *drawn)
+        pair = self.select(sentences), baseline.select(sentences)
+        return randomization_p_value(*pair, trials=resamples, seed=self.settings.seed)
 
 
 def sign_counted(systems: Sequence[CountedSystem], test_set: TestSet, settings: Settings) -> str:
@@ -216,7 +195,7 @@ def sign_counted(systems: Sequence[CountedSystem], test_set: TestSet, settings: 
     counts = [rows for one in systems for rows in one.statistics.values()]
     if not settings.resamples or len(test_set) == 1:
         return sign_systems(counts, **test_set.origin)
-    trials = settings.resamples if settings.paired == "randomization" and len(systems) > 1 else None
+    trials = settings.resamples if settings.paired and len(systems) > 1 else None
     return sign_systems(counts, **test_set.origin, bs=settings.resamples, ar=trials, seed=settings.seed)
 
 

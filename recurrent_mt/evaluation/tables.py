@@ -64,13 +64,8 @@ UNKNOWN, NO_SENTENCES = "–", "no sentences"
 SIGNIFICANT = 0.05
 #: What intervals are called wherever they are shown. They are sacrebleu's; of several seeds, their means'.
 INTERVAL = "95% bootstrap interval over sentences"
-#: Name of a test of the difference from the baseline -> what it is called in notes.
-PAIRED_TESTS = {
-    "randomization": "two-sided paired approximate randomization over sentences",
-    "bootstrap": "sacrebleu's paired bootstrap, which finds p < 0.05 for about 10% of equal systems",
-}
-#: The only test that stars stand for.
-STARRED_TEST = "randomization"
+#: The test of the difference from the baseline, as notes call it.
+PAIRED_TEST = "two-sided paired approximate randomization over sentences"
 #: In a group of fewer sentences a bootstrap says nothing: no interval, no test. A whole test set has both, as with
 #: sacrebleu, unless it is one sentence.
 FEWEST = 10
@@ -86,7 +81,7 @@ class Cell:
 
     text: str  # the number, or a word where there is none
     detail: str = ""  # what follows, on a page in smaller type: spread and interval
-    star: bool = False  # whether the number differs significantly from the baseline's, see `STARRED_TEST`
+    star: bool = False  # whether the number differs significantly from the baseline's, see `PAIRED_TEST`
     count: int | None = None  # sentences that it is of, where the table has no column for them
     rank: float | None = None  # what decides which cell of a row or column is the best; None keeps it out
     best: bool = False  # whether it is the best, equal ones together
@@ -275,7 +270,7 @@ def score_table(
 
 
 def interval_table(
-    records: pandas.DataFrame, signatures: Mapping[str, str], names: Sequence[str], baseline: str, paired: str | None
+    records: pandas.DataFrame, signatures: Mapping[str, str], names: Sequence[str], baseline: str
 ) -> Table:
     """The same with intervals and ``p`` in columns of their own, where some system has them."""
     header, columns = ["System"], []
@@ -292,8 +287,8 @@ def interval_table(
     notes = list(reading_notes(records.assign(low=None, p=None), baseline, by=ALL))
     if "95%" in header:
         notes.append(f"95%: half of the {INTERVAL}.")
-    if paired and "p" in header:
-        notes.append(f"p: {PAIRED_TESTS[paired]}, against {baseline}.")
+    if "p" in header:
+        notes.append(f"p: {PAIRED_TEST}, against {baseline}.")
     notes += [f"{name}: lower is better." for name in LOWER_IS_BETTER if name in header]
     listed = [f"{metric}: {signature}" for metric, signature in signatures.items()]
     return Table("", header, names, list(zip(*columns)), notes, listed, "column")
@@ -320,7 +315,7 @@ def group_table(records: pandas.DataFrame, metric: str, by: str, baseline: str) 
     for name, cells in grid.iterrows():
         row = list(cells)
         if shared:
-            row = [count_cell(counts.loc[name].iloc[0]), *mark_best(row, lower_is_better=metric in LOWER_IS_BETTER)]
+            row = [Cell(f"{counts.loc[name].iloc[0]:,.0f}"), *mark_best(row, lower_is_better=metric in LOWER_IS_BETTER)]
         if rows and row[-1].text == NO_SENTENCES and row == rows[-1]:
             names[-1] += f", {name}"
         else:
@@ -344,22 +339,6 @@ def name_groups(by: str, group: str, side: str) -> str:
     return by
 
 
-def count_cell(count: float) -> Cell:
-    """How many sentences (words) are in a group that all systems share."""
-    return Cell(f"{count:,.0f}")
-
-
-def curve_table(records: pandas.DataFrame, metric: str, by: str, window: int) -> Table:
-    """The points of a curve along length: lengths downward, systems across."""
-    chosen = select(records, metric=metric, by=by)
-    grid = pivot_cells(chosen, "bucket", "system")
-    counts = pivot(chosen, "bucket", "system", "n").iloc[:, 0]
-    rows = [[count_cell(count), *cells] for count, cells in zip(counts, grid.to_numpy().tolist(), strict=True)]
-    header = ["middle of the window, words", "sentences", *grid.columns]
-    caption = f"{metric} by {name_groups(by, chosen['group'].iloc[0], chosen['side'].iloc[0])}, window of {window}"
-    return Table(caption, header, list(grid.index), rows)
-
-
 def reading_notes(records: pandas.DataFrame, baseline: str, **columns: str) -> Iterator[str]:
     """What the signs in the cells of these records mean, as far as there are any."""
     chosen = records
@@ -373,7 +352,7 @@ def reading_notes(records: pandas.DataFrame, baseline: str, **columns: str) -> I
     if chosen["low"].notna().any():
         yield f"In parentheses: {INTERVAL}, for groups of {FEWEST} or more."
     if tests := chosen["p"].notna().sum():
-        yield f"*: differs from {baseline} ({PAIRED_TESTS[STARRED_TEST]}, p < {SIGNIFICANT})."
+        yield f"*: differs from {baseline} ({PAIRED_TEST}, p < {SIGNIFICANT})."
         if tests > 1:
             yield f"{tests} tests: if no system differed, chance alone would give {tests * SIGNIFICANT:.1f} stars."
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -22,13 +21,13 @@ from ..runs.folder import (
     seed_folders,
     seed_of,
 )
-from ..runs.outcomes import read_outcome, read_versions
+from ..runs.outcomes import read_outcome
 from ..runs.train_log import GIBIBYTE, read_peak_memory, read_train_log
 from ..text_files import FileError
 from .figures import choose_mark, new_axes, set_style
 from .generate_log import read_generate_log
 from .tables import UNKNOWN, Cell, Record, Table, format_number, make_frame, pivot, select
-from .translated_files import System, TestSet, name_runs, read_run_references
+from .translated_files import System, TestSet, read_run_references
 
 BY_TRAINING = "training"
 PARAMETERS, UPDATES, SECONDS, VALID_LOSS = "parameters", "updates", "training seconds", "validation loss"
@@ -151,40 +150,19 @@ def read_failures(folder: Path, translations: str, *, seeds: Collection[int]) ->
     return {seed: outcome.reason for seed, outcome in outcomes.items()}
 
 
-def read_run_trainings(paths: Sequence[str | PathLike[str]]) -> pandas.DataFrame:
-    """The trainings whose test set was translated, of every system in the run folders, in the order of their names.
+def read_shown_trainings(systems: Iterable[System]) -> pandas.DataFrame:
+    """The trainings whose test set was translated, of systems of run folders.
 
     Raises:
-        FileError: if a folder is not that of a run, or a log is damaged.
+        FileError: if a log is damaged.
         ValueError: if the seeds of one system are models of different size.
     """
-    records: list[Record] = []
-    for name, folder in find_translated(paths).items():
-        logs = find_ended_logs(seed_folders(folder))
-        if logs:
-            records += read_trainings(name, logs)
-    return make_frame(records)
-
-
-def read_run_versions(paths: Sequence[str | PathLike[str]]) -> dict[str, dict[int, str]]:
-    """System to the versions that its trainings were made with, by seed; systems as of `read_run_trainings`."""
-    return {
-        name: read_versions(folder, seeds=map(seed_of, seed_folders(folder)))
-        for name, folder in find_translated(paths).items()
-    }
-
-
-def find_translated(paths: Sequence[str | PathLike[str]]) -> dict[str, Path]:
-    """What a report calls every system of run folders that has translated the test set, and its folder."""
-    found = [
-        (place, folder)
-        for run, place in zip(map(RunFolder, paths), name_runs(paths))
-        for folder in run.systems
-        # One without is in no table of the report, so that the other run's needs no other name.
-        if seed_folders(folder, TRANSLATED)
-    ]
-    names = Counter(folder.name for _, folder in found)
-    return {f"{place}/{folder.name}" if names[folder.name] > 1 else folder.name: folder for place, folder in found}
+    folders = {system.name: system.folder for system in systems if system.folder}
+    return make_frame(
+        record
+        for name, folder in folders.items()
+        for record in read_system_trainings(name, folder, seeds=list(map(seed_of, seed_folders(folder))))
+    )
 
 
 def find_ended_logs(folders: Iterable[Path]) -> list[Path]:
@@ -236,10 +214,7 @@ def summarize_seeds(system: str, metric: str, seeds: Sequence[str], values: Sequ
 
 def read_translation_speed(log: Path) -> float | None:
     """Sentences a second by fairseq-generate's own count; None without a log or without timing in it."""
-    if not log.is_file():
-        return None
-    speed = read_generate_log(log).speed
-    return speed.sentences_per_second if speed else None
+    return read_generate_log(log).speed if log.is_file() else None
 
 
 def read_operations(name: str, files: Mapping[str, Path]) -> Iterable[Record]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..metrics import SentenceStatistics, split_words, statistics, warn_of_language
 from ..runs.folder import TRANSLATED, RunFolder, seed_folders, seed_of
-from ..subwords import is_subword, warn_of_subwords, warn_of_tokens
+from ..subwords import is_subword, mark_unknown, warn_of_subwords, warn_of_tokens
 from ..text_files import (
     FileError,
     read_dictionary,
@@ -21,8 +21,7 @@ from ..text_files import (
     require_same_count,
     stream_sentences,
 )
-from ..text_form import mark_unknown
-from .generate_log import NBestLists, collect_lists, read_detokenized_lists, read_generate_log
+from .generate_log import read_generate_log
 
 LOG = logging.getLogger(__name__)
 
@@ -91,9 +90,8 @@ class System:
     unknown: UnknownWords | None = None
     #: source and target dictionary, special symbols not counted; None where not known
     vocabulary_sizes: tuple[int, int] | None = None
-    #: of the first seed: what its translations were chosen from; None where that is not known
-    nbest: NBestLists | None = None
     name_in_run: str = ""  # where `name` begins with its run's, because two runs have a system of that name
+    folder: Path | None = None  # in a run, of its trainings; None where they are shown with another system
 
     @property
     def first_seed(self) -> Sequence[str]:
@@ -207,26 +205,21 @@ def read_system(
         FileError: if a file cannot be read, or has not as many lines as the reference.
         ValueError: if there is no file.
     """
-    translations, lists = {}, []
+    translations = {}
     for seed, file in enumerate(files, start=1):
-        translations[str(seed)], nbest = read_translations(file)
+        translations[str(seed)] = read_translations(file)
         require_same_count(file, translations[str(seed)], reference, test_set.reference)
         warn_of_tokens(file, translations[str(seed)], test_set.reference)
-        lists.append(nbest)
-    if not lists:
+    if not translations:
         raise ValueError(f"{name} has no file of translations: was a pattern given that matches none?")
-    return System(name, translations, unknown, nbest=lists[0])
+    return System(name, translations, unknown)
 
 
-def read_translations(file: Place) -> tuple[list[str], NBestLists | None]:
-    """Lines of text, or the best hypotheses of a log of fairseq-generate and its n-best lists if it has any.
-
-    An unknown word is one wrong word in either.
-    """
+def read_translations(file: Place) -> list[str]:
+    """Lines of text, or the best hypotheses of a log; an unknown word is one wrong word in either."""
     if not str(file).endswith(".log"):
-        return list(map(mark_unknown, read_sentences(file))), None
-    log = read_generate_log(file)
-    return [hypothesis.marked_text for hypothesis in log.best()], collect_lists(log, file)
+        return list(map(mark_unknown, read_sentences(file)))
+    return [hypothesis.marked_text for hypothesis in read_generate_log(file).best()]
 
 
 def read_run_references(run: RunFolder, extra: str = "", step: str = "raw") -> TestSet:
@@ -277,9 +270,8 @@ def read_run_systems(run: RunFolder) -> list[System]:
             files = [place / name for place in seed_folders(folder, name)]
             translations = {str(seed_of(file.parent)): read_sentences(file) for file in files}
             if files:
-                nbest = read_lists_beside(files[0], translations[str(seed_of(files[0].parent))])
-                sizes = source_size, target_size
-                systems.append(System(folder.name + ending, translations, unknown, sizes, nbest))
+                sizes, place = (source_size, target_size), None if ending else folder
+                systems.append(System(folder.name + ending, translations, unknown, sizes, folder=place))
     if not systems:
         raise FileError(run.path, f"no system has a file {TRANSLATED}: nothing has been translated yet")
     return systems
@@ -303,12 +295,6 @@ def name_runs(folders: Sequence[Place]) -> list[str]:
 def name_of_training(system: System) -> str:
     """The name of a run's system, the same whatever its search was."""
     return system.name.removesuffix(TRANSLATIONS["test-without-unknown.detokenized"])
-
-
-def read_lists_beside(file: Path, translations: Sequence[str]) -> NBestLists | None:
-    """The n-best lists that a file of translations was taken from; None where the recipe kept none."""
-    text = file.with_suffix(".nbest")
-    return read_detokenized_lists(file.with_suffix(".log"), text, translations) if text.exists() else None
 
 
 def read_runs(paths: Sequence[str | PathLike[str]]) -> tuple[TestSet, list[System], Iterator[str] | None]:

@@ -75,15 +75,12 @@ def score_scale(
     over bootstrap resamples of sentences, the same ones for all systems.
 
     Raises:
-        ValueError: if there are no annotators or fewer than 2 resamples, if the seed is negative, or if a system has
-            no rating.
+        ValueError: if there are no annotators or fewer than 2 resamples, or if a system has no rating.
     """
     if not annotators:
         raise ValueError("there are no annotators left to score")
     if resamples < 2:
         raise ValueError(f"resamples is {resamples}: at least 2 (1000 is usual)")
-    if seed < 0:
-        raise ValueError(f"seed is {seed}: at least 0")
     raw = {ratings.annotator: collect_ordinary_values(ratings, key, scale) for ratings in annotators}
     standard = {name: standardize(values) for name, values in raw.items()}
     raw_means = average_sentences(list(raw.values()), key)

@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from xml.etree import ElementTree
 
 from pydantic import TypeAdapter
 
@@ -31,19 +30,6 @@ class Figure:
     title: str  # what the figure shows, one line
     svg: str  # the text of an SVG file
     system: str = ""  # whose it is, if it is one system's
-
-    def __post_init__(self) -> None:
-        """Checks the drawing.
-
-        Raises:
-            ValueError: if it is not an SVG.
-        """
-        try:
-            root = ElementTree.fromstring(self.svg)
-        except ElementTree.ParseError as error:
-            raise ValueError(f"figure {self.title!r} is not well-formed XML: {error}") from error
-        if root.tag != "{http://www.w3.org/2000/svg}svg":
-            raise ValueError(f"figure {self.title!r} is not an SVG: its outermost element is {root.tag}")
 
     @property
     def size(self) -> str:
@@ -86,16 +72,14 @@ def read_attachment(section: str, title: str, path: Path, system: str = "") -> A
 
     Raises:
         OSError: if the file cannot be read.
-        ValueError: if it is neither text nor a drawing, or the JSON file beside it is damaged; names the file.
+        ValueError: if it is no text, or the JSON file beside it is damaged; names the file.
     """
     try:
         text = path.read_text(encoding="utf-8")
-        if path.suffix != ".txt":
-            return Figure(section, name_figure(title, path), text, system)
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8 text: a figure must be an SVG file or a text file") from error
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+    if path.suffix != ".txt":
+        return Figure(section, name_figure(title, path), text, system)
     numbers = find_numbers(path)
     tables = [name_table(title, table) for table in read_tables(numbers)] if numbers else []
     return Results(section, tables) if tables else Printout(section, title, text)

@@ -16,25 +16,23 @@ import pandas
 from markupsafe import Markup
 from matplotlib import rc_context
 
-from ..evaluation.analysis import LENGTH, NBEST, Analysis
+from ..evaluation.analysis import Analysis
 from ..evaluation.figures import COLORS
 from ..evaluation.plots import list_plots
 from ..evaluation.scores import CURVE_RESAMPLES
 from ..evaluation.tables import (
     FEWEST,
     INTERVAL,
-    PAIRED_TESTS,
+    PAIRED_TEST,
     SIGNIFICANT,
-    STARRED_TEST,
     Cell,
     Table,
-    curve_table,
     format_number,
     make_frame,
     select,
 )
 from ..evaluation.training import BY_TRAINING, PARAMETERS, cost_table
-from ..evaluation.translated_files import System, UnknownWords
+from ..evaluation.translated_files import UnknownWords
 from ..languages import has_two_letters_i
 from ..metrics import SEED
 from ..pages import render
@@ -51,8 +49,6 @@ SYSTEM = re.compile(r"system-(\d+)-")
 DIFFERENCES = 3
 #: Template of sections of other commands' figures and tables.
 ATTACHED = "attachments"
-#: Sentences whose n-best lists a page carries unless told otherwise: lists are longer than all other text together.
-LISTED_SENTENCES = 500
 
 
 @dataclass(frozen=True)
@@ -67,8 +63,6 @@ class Report:
     training: pandas.DataFrame = field(default_factory=lambda: make_frame([]))
     #: figures and tables of other commands, in the order in which they are shown; sections follow the first of each
     attachments: Sequence[Attachment] = ()
-    #: so many sentences, from the first one on, are shown with their n-best lists
-    listed_sentences: int = LISTED_SENTENCES
 
 
 @dataclass(frozen=True)
@@ -77,7 +71,6 @@ class Chart:
 
     title: str  # what it shows
     svg: Markup  # the drawing
-    numbers: Table | None = None  # what it was drawn from, where no other table of the section has that
 
 
 @dataclass(frozen=True)
@@ -110,7 +103,7 @@ def list_sections(report: Report) -> Iterator[Section]:
     for title, tables in analysis.tables().items():
         # Signatures are part of the method.
         tables = [replace(table, signatures=()) for table in tables]
-        yield Section(title, list(draw_charts(analysis, title)), tables, "nbest" if title == NBEST else "")
+        yield Section(title, list(draw_charts(analysis, title)), tables)
     if not report.training.empty:
         yield Section("Training", (), [training_table(report.training)])
     if len(analysis.systems) > 1:
@@ -164,9 +157,7 @@ def draw_charts(analysis: Analysis, section: str) -> Iterator[Chart]:
         highest = max(other.axes[0].get_ylim()[1] for one, other in zip(plots, figures) if one.metric == plot.metric)
         figure.axes[0].set_ylim(0, highest)
         systems = ", ".join(select(records, metric=plot.metric, by=plot.by)["system"].unique())
-        numbers = curve_table(records, plot.metric, plot.by, window) if section == LENGTH else None
-        text = f"Scores of {systems}; a table has the numbers."
-        yield Chart(plot.title, write_svg(figure, plot.title, text), numbers)
+        yield Chart(plot.title, write_svg(figure, plot.title, f"Scores of {systems}."))
 
 
 def write_svg(figure: matplotlib.figure.Figure, title: str, description: str) -> Markup:
@@ -224,26 +215,21 @@ def list_controls(analysis: Analysis) -> dict[str, Any]:
     systems = [(str(index), system.name) for index, system in enumerate(analysis.systems)]
     sides = [*([("source", "source")] if analysis.test_set.source else []), ("reference", "reference")]
     fields = [*sides, *systems]
-    dictionaries = count_unknown_words(analysis)
+    dictionaries = [", ".join(systems[index][1] for index in one["systems"]) for one in count_unknown_words(analysis)]
     orders = [("number", "position in the test set")]
     orders += [(f"length:{side}", f"{side} length") for side, _ in sides]
-    if dictionaries:
-        orders += [(f"unknown:{side}", f"unknown words, {side}") for side in ("source", "reference")]
+    for place, names in enumerate(dictionaries):
+        whose = f" to {names}" if len(dictionaries) > 1 else ""
+        orders += [(f"unknown:{side}:{place}", f"unknown words{whose}, {side}") for side in ("source", "reference")]
     orders += [(f"score:{index}", f"chrF of {name}") for index, name in systems]
     orders += [(f"difference:{index}", f"chrF of {name} minus {systems[0][1]}") for index, name in systems[1:]]
     orders += [("spread", "chrF, best minus worst system")] if len(systems) > 1 else []
     orders += [(f"text:{value}", f"text of {name}") for value, name in fields]
-    names = [", ".join(systems[index][1] for index in one["systems"]) for one in dictionaries]
-    return {"sides": sides, "fields": fields, "orders": orders, "dictionaries": list(enumerate(names))}
+    return {"sides": sides, "fields": fields, "orders": orders}
 
 
-def collect_data(analysis: Analysis, listed_sentences: int) -> dict[str, Any]:
-    """What the page's script works on: numbers unrounded, but for those of n-best lists, which are the most.
-
-    Args:
-        analysis: what to show.
-        listed_sentences: so many, from the first one on, get their n-best lists.
-    """
+def collect_data(analysis: Analysis) -> dict[str, Any]:
+    """What the page's script works on: numbers unrounded."""
     test_set = analysis.test_set
     return {
         "systems": analysis.names,
@@ -258,7 +244,6 @@ def collect_data(analysis: Analysis, listed_sentences: int) -> dict[str, Any]:
             "unknown": count_unknown_words(analysis),
             "translations": [list(system.first_seed) for system in analysis.systems],
             "scores": [list(analysis.sentence_scores[name]) for name in analysis.names],
-            "nbest": [list_hypotheses(analysis, system, listed_sentences) for system in analysis.systems],
         },
     }
 
@@ -278,22 +263,11 @@ def count_unknown_words(analysis: Analysis) -> list[dict[str, Any]]:
     ]
 
 
-def list_hypotheses(analysis: Analysis, system: System, count: int) -> list[list[tuple[float, float, str]]]:
-    """The n-best lists of the first sentences: score, chrF and text of each hypothesis; empty if there are none."""
-    if not system.nbest:
-        return []
-    scores = analysis.hypothesis_scores[system.name]
-    return [
-        [(round(one.score, 4), round(value, 2), one.text) for one, value in zip(hypotheses, row, strict=True)]
-        for hypotheses, row in zip(system.nbest[:count], scores)
-    ]
-
-
 def render_page(report: Report) -> str:
     """Renders the report as one HTML page."""
     return render(
         Path(__file__).parent / "templates",
-        collect_data(report.analysis, report.listed_sentences),
+        collect_data(report.analysis),
         scripts=["page.js"],
         rules="\n".join(f".series-{index} {{ --series: {color}; }}" for index, color in enumerate(COLORS)),
         title=report.title,
@@ -308,7 +282,7 @@ def render_page(report: Report) -> str:
             "CURVE_RESAMPLES": CURVE_RESAMPLES,
             "FEWEST": FEWEST,
             "INTERVAL": INTERVAL,
-            "PAIRED_TEST": PAIRED_TESTS[STARRED_TEST],
+            "PAIRED_TEST": PAIRED_TEST,
             "SIGNIFICANT": SIGNIFICANT,
             "VERSIONS": describe_versions(),
         },

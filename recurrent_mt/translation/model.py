@@ -13,8 +13,8 @@ import numpy as np
 
 from ..evaluation.alignment import SoftAlignment
 from ..evaluation.structure.gates import PyramidGates, WindowGates, gates_of
-from ..subwords import END_OF_SENTENCE, merge_pieces, word_numbers
-from ..text_form import LONGEST, TextForm, mark_unknown
+from ..subwords import END_OF_SENTENCE, mark_unknown, merge_pieces, word_numbers
+from ..text_form import LONGEST, TextForm
 
 #: Hypotheses of a search, unless more or fewer are asked for.
 BEAM = 5

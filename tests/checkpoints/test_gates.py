@@ -1,7 +1,6 @@
-"""Gates of batches, windows of both directions, and the attention that phrases get, against single sentences."""
+"""Gates of batches, and windows of both directions, against single sentences."""
 
 import json
-from itertools import combinations
 
 import pytest
 import torch
@@ -11,7 +10,6 @@ from recurrent_mt.kernels.dilated_grconv import count_levels, dilated_grconv
 from recurrent_mt.kernels.grconv import grconv
 from recurrent_mt.layers.grconv import DilatedGRConvEncoder, GRConvEncoder
 from tests.checkpoints.checkpoints import small_checkpoint
-from tests.checkpoints.test_alignments import SOURCES, TARGETS
 from tests.kernels.batches import random, within
 from tests.models.building import sources
 from user_dir.checkpoints.gates import batch_gates, sentence_gates
@@ -171,45 +169,3 @@ def test_json_lines_are_written_whole_or_not_at_all(tmp_path):
     with pytest.raises(ValueError, match="broken"):
         write_json_lines(tmp_path / "other.jsonl", breaking())
     assert not (tmp_path / "other.jsonl").exists()
-
-
-def attentions_alone(checkpoint, source, target):
-    """The attention of one sentence pair over tokens, and over leaves and phrases."""
-    model, task = checkpoint.model, checkpoint.task
-    source_ids = task.source_dictionary.encode_line(source, add_if_not_exist=False).long()[None]
-    target_ids = task.target_dictionary.encode_line(target, add_if_not_exist=False).long()[None]
-    with torch.no_grad():
-        encoded = model.encoder(source_ids)
-        found = (model.decoder(target_ids.roll(1), one) for one in (encoded, encoded._replace(coverage=None)))
-        return [extra["attn"][0][0] for _, extra in found]
-
-
-def test_attention_over_phrases_of_a_batch_is_that_of_each_pair_alone(tmp_path):
-    pyramid = {"grconv_annotations": "pyramid", "grconv_annotation_height": 6}
-    checkpoint = small_checkpoint(tmp_path, "grconv_encoder", decoder_attention="additive", **pyramid)
-    found = sentence_gates(checkpoint, SOURCES, TARGETS)
-    for record, source, target in zip(found, SOURCES, TARGETS):
-        leaves, words = len(source.split()) + 1, len(target.split())
-        assert [len(level) for level in record["attention"]] == list(range(leaves - 1, 0, -1))
-        read = gates_of(record).attention
-        # A translation's alignment spreads each phrase's attention over its tokens.
-        over_tokens, raw = (
-            attention[:words].sum(dim=0).double() for attention in attentions_alone(checkpoint, source, target)
-        )
-        spread = raw[:leaves]
-        for first, last in combinations(range(leaves), 2):
-            spread[first : last + 1] += read[first, last] / (last - first + 1)
-        torch.testing.assert_close(spread, over_tokens)
-    assert found[3]["attention"] != found[0]["attention"]
-    (alone,) = sentence_gates(checkpoint, SOURCES[3:], TARGETS[3:])
-    torch.testing.assert_close(*(torch.tensor(gates_of(one).attention) for one in (alone, found[3])))
-
-
-def test_attention_over_some_phrases_makes_no_tree(tmp_path):
-    pyramid = {"grconv_annotations": "pyramid", "grconv_annotation_height": 2}
-    checkpoint = small_checkpoint(tmp_path, "grconv_encoder", decoder_attention="additive", **pyramid)
-    with pytest.raises(ValueError, match=r"-height 2: over sentence 0 of 5 tokens, .* not read all phrases"):
-        sentence_gates(checkpoint, SOURCES, TARGETS)
-    checkpoint = small_checkpoint(tmp_path, "grconv_encoder", decoder_attention="additive")
-    with pytest.raises(ValueError, match="has no attention over phrases: train with --grconv-annotations pyramid"):
-        sentence_gates(checkpoint, SOURCES, TARGETS)

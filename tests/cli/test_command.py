@@ -261,7 +261,6 @@ NUMBERS = {
     "max": ("limit-lengths",),
     "sentences": ("count-operations",),
     "rank": ("factorize",),
-    "listed-sentences": ("report",),
     "window": ("analyze", "report"),
     "most-unknown": ("analyze", "report"),
     "beam": ("translate-onnx",),

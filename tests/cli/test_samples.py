@@ -45,7 +45,7 @@ def test_an_unknown_word_is_one_wrong_word_as_for_the_other_tools(files):
     (files / "mine").write_text("a dog\na black <unk>\nzzz\n")
     done = call(*words(files, "mine"), "--count", 1)
     test_set = TestSet(["a black cat"], target_language="", lowercase=False)
-    translations, _ = read_translations(files / "mine")
+    translations = read_translations(files / "mine")
     (score,) = test_set.count("chrf", translations[1:2]).score_sentences()
     assert f"  mine ({score:.0f}): a black ⁇  \n" in done.stdout
 

@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 from statistics import mean, stdev
 
@@ -6,7 +5,6 @@ import mpmath
 import pytest
 
 from recurrent_mt.evaluation.comparison import STUDENT, SeedNoise, compare_runs, pool_seed_noise
-from recurrent_mt.evaluation.plots import draw_ablation
 from recurrent_mt.evaluation.scores import Settings
 from recurrent_mt.evaluation.tables import Record, make_frame
 from recurrent_mt.evaluation.training import TrainedRuns
@@ -105,7 +103,7 @@ def test_the_noise_of_seeds_is_pooled():
     assert pool_seed_noise(make_frame(records[-2:]), "BLEU") is None
 
 
-@pytest.mark.parametrize("degrees", [1, 2, 8, 11, 40, 300])
+@pytest.mark.parametrize("degrees", [1, 11, 300])
 def test_fewer_seeds_need_a_greater_difference(degrees):
     noise = SeedNoise(1.0, degrees)
     tabled = max(known for known in STUDENT if known <= degrees)
@@ -116,28 +114,7 @@ def test_fewer_seeds_need_a_greater_difference(degrees):
     assert not noise.tells_apart(errors - 0.1, [2, 2]) and noise.tells_apart(-errors - 0.1, [2, 2])
 
 
-@pytest.mark.parametrize("resamples", [1, -5])
-def test_resamples_that_give_no_interval_are_refused(run, tmp_path, resamples):
-    line = ["compare", run, "--ablation", "mine", "--models", "forgetful", "--baseline", "forgetful"]
-    for words in (line, ["analyze", run], ["report", run], ["compare", run, "--models", "forgetful"]):
-        done = call(*words, "--resamples", resamples, "--out", tmp_path / "out")
-        assert done.returncode == 1 and f"resamples is {resamples}: 0 for no interval" in done.stderr, words[0]
-
-
-def test_the_plots_show_every_cell(run):
-    results = read([run], "forgetful", "perfect", "exploded")
-    drawn = dict(draw_ablation(results))
-    assert set(drawn) == {"cells", "by-operations"}
-    labels = [label.get_text() for label in drawn["cells"].axes[0].get_yticklabels()]
-    assert labels == ["forgetful", "perfect"]
-
-
-def test_the_tool_writes_text_json_and_plots(run, tmp_path):
-    cells = ("--ablation", "mine", "--models", "forgetful,perfect", "--baseline", "forgetful")
-    printed = call("compare", run, *cells, "--resamples", "50", "--out", tmp_path / "out/mine").stdout
-    out = tmp_path / "out"
-    assert (out / "mine.txt").read_text() == printed
-    assert json.loads((out / "mine.json").read_text())["baseline"] == "forgetful"
-    assert {file.name for file in out.iterdir()} == {
-        "mine.txt", "mine.md", "mine.json", "mine-cells.svg", "mine-by-operations.svg",
-    }  # fmt: skip
+@pytest.mark.parametrize("tool", ["analyze", "report", "compare"])
+def test_resamples_that_give_no_interval_are_refused(run, tmp_path, tool):
+    done = call(tool, run, "--resamples", 1, "--out", tmp_path / "out")
+    assert done.returncode == 1 and "resamples is 1: 0 for no interval" in done.stderr

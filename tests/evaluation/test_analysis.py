@@ -27,12 +27,18 @@ from tests.evaluation.logs import generate_log, write
 from tests.evaluation.test_sets import forgetful, perfect, small
 
 ROOT = Path(__file__).parents[2]
-QUICK = Settings(metrics=("bleu", "chrf"), detailed=("chrf",), resamples=50, limits=(3, 6), most_unknown=2, fewest=5)
+QUICK = Settings(metrics=("bleu", "chrf"), detailed=("chrf",), resamples=20, limits=(3, 6), most_unknown=2, fewest=5)
 
 
 def write_lines(path, lines):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+@pytest.fixture
+def no_plots(monkeypatch):
+    """Drawing them takes most of the time of an analysis."""
+    monkeypatch.setattr("recurrent_mt.cli.analyze.write_plots", lambda *_: None)
 
 
 @pytest.fixture
@@ -62,7 +68,7 @@ def make_run(folder, segmentation="word:9", known="chat chien le un"):
 )
 def test_one_metric_is_broken_down_where_none_is_named(run, chosen, metric):
     test_set, systems, _ = read_runs([run])
-    settings = Settings(resamples=0, paired=None, fewest=1, **chosen)
+    settings = Settings(resamples=0, paired=False, fewest=1, **chosen)
     records = analyze(test_set, systems, settings=settings).records
     broken_down = records[records["by"].str.contains("length", na=False)]
     assert set(broken_down["metric"]) == {metric}
@@ -144,7 +150,6 @@ def test_runs_with_other_dictionaries_stand_beside_each_other(run, tmp_path):
     test_set, systems, _ = read_runs([run, other])
     assert [one.name for one in systems] == ["run/forgetful", "run/perfect", "larger/forgetful", "larger/perfect"]
     text = tables_as_text(analyze(test_set, systems, settings=QUICK).list_tables())
-    assert "BLEU by vocabulary size" in text
     assert "[n]: sentences in the group, by the system's own dictionary." in text
 
 
@@ -204,7 +209,7 @@ def test_words_in_lower_case_are_those_of_their_language():
     assert (seen["value"].item(), seen["n"].item()) == (100, 2)
 
 
-def test_runs_of_other_training_texts_have_no_words_by_frequency(run, tmp_path):
+def test_runs_of_other_training_texts_have_no_words_by_frequency(run, tmp_path, no_plots):
     """Words that one of them has seen are new to the other."""
     other = make_run(tmp_path / "other", known="chat")
     assert list(read_runs([run, other])[2]) == ["the cat sleeps", "the dog"]
@@ -265,14 +270,14 @@ def test_the_baseline_is_fairseqs_own_unless_one_is_named():
     assert choose_baseline(["gru", "mylstm"]) == "gru"
 
 
-def test_the_baseline_is_the_experiments(run, tmp_path):
+def test_the_baseline_is_the_experiments(run, tmp_path, no_plots):
     assert choose_baseline(["lstm", "gru"], recorded="gru") == "gru"
     assert choose_baseline(["gru", "lstm"], recorded="fconv") == "lstm", "one without a translation"
     assert choose_baseline(["a/gru", "b/gru"], ["gru", "gru"], "gru") == "a/gru"
     with (run / "options").open("a") as options:
         options.write("BASELINE perfect\n")
-    done = call("analyze", run, "--metrics", "chrf", "--resamples", 99, "--out", tmp_path / "out")
-    assert done.returncode == 0 and "*: differs from perfect" in done.stdout
+    done = call("analyze", run, "--metrics", "chrf", "--resamples", 0, "--out", tmp_path / "out")
+    assert done.returncode == 0 and done.stdout.index("\nperfect ") < done.stdout.index("\nforgetful ")
 
 
 def run_analyze(*arguments):
@@ -298,8 +303,9 @@ def test_the_command_on_plain_files(tmp_path):
     assert "<svg" in (tmp_path / "out" / "chrf2-by-both-length.svg").read_text()
 
 
-def test_figures_of_an_earlier_analysis_do_not_stay(tmp_path):
+def test_figures_of_an_earlier_analysis_do_not_stay(tmp_path, monkeypatch):
     """Otherwise those of one system would stand beside the tables of another."""
+    monkeypatch.setattr("recurrent_mt.evaluation.plots.save_figure", lambda figure, path: path.touch())
     test_set, out = small(copies=3), tmp_path / "out"
     write_lines(tmp_path / "ref.en", test_set.reference)
     write_lines(tmp_path / "src.fr", test_set.source)
@@ -312,20 +318,14 @@ def test_figures_of_an_earlier_analysis_do_not_stay(tmp_path):
     assert not [name for name in names if "chrf" in name or "source" in name]
 
 
-@pytest.mark.parametrize(
-    "option",
-    [
-        *("--source=x", "--reference=x", "--source-lang=zh", "--target-lang=zh", "--training-text=x"),
-        *("--source-dictionary=x", "--target-dictionary=x", "--source-tokens=x", "--reference-tokens=x", "--lowercase"),
-    ],
-)
+@pytest.mark.parametrize("option", ["--source=x", "--reference=x", "--target-lang=zh", "--lowercase"])
 def test_options_of_plain_files_are_refused_with_a_run_folder(run, tmp_path, option):
     done = run_analyze(run, option, "--resamples", 0, "--out", tmp_path / "out")
     assert done.returncode == 2
     assert f"{option.partition('=')[0]} goes with --system" in done.stderr
 
 
-def test_a_translation_scores_the_same_from_its_log_and_from_its_text(tmp_path):
+def test_a_translation_scores_the_same_from_its_log_and_from_its_text(tmp_path, no_plots):
     """Unknown words are marked in both; BLEU would split <unk> into three tokens."""
     lines = [line.replace("translation 1", "<unk> and <unk>") for line in generate_log(translations=2)]
     log = write(tmp_path / "test.log", lines)
@@ -340,7 +340,6 @@ def test_a_translation_scores_the_same_from_its_log_and_from_its_text(tmp_path):
     assert found["sentence_scores"]["log"] == found["sentence_scores"]["text"]
     values = {one["value"] for one in found["records"] if (one["metric"], one["by"]) == ("BLEU", "all")}
     assert len(values) == 1 and values.pop() > 0
-    assert [row[0] for row in found["hypothesis_scores"]["log"]] == found["sentence_scores"]["log"]
 
 
 @pytest.mark.parametrize(
@@ -349,7 +348,6 @@ def test_a_translation_scores_the_same_from_its_log_and_from_its_text(tmp_path):
         ([], "give run folders, or --reference and --system"),
         (["--system", "a=b"], "--system needs --reference"),
         (["--reference", "REF", "--system", "a=REF", "--metrics=bleu", "--detailed=chrf"], "give it to --metrics"),
-        (["--reference", "REF", "--system", "REF"], "NAME=FILE"),
         (["--reference", "REF", "--system", "a=SHORT"], "SHORT: 1 lines, but"),
         (["--reference", "REF", "--system", "a=REF", "--baseline", "b"], "the systems are a"),
         (["--reference", "REF", "--system", "a=REF", "--metrics", "bleu,rouge"], "unknown metric 'rouge'"),
@@ -369,7 +367,7 @@ def test_wrong_arguments_are_named(tmp_path, arguments, message):
     assert not (tmp_path / "out").exists()
 
 
-def test_unknown_words_of_plain_files_are_those_that_models_do_not_know(tmp_path):
+def test_unknown_words_of_plain_files_are_those_that_models_do_not_know(tmp_path, no_plots):
     """Counted in what models read: BLEU's tokens are others."""
     write_lines(tmp_path / "source", ["l'été", "un chat"])
     write_lines(tmp_path / "reference", ["the summer", "a cat"])

@@ -6,7 +6,7 @@ import pytest
 
 from recurrent_mt.evaluation.comparison import compare_translations
 from recurrent_mt.evaluation.scores import Settings
-from recurrent_mt.evaluation.tables import PAIRED_TESTS, tables_as_text
+from recurrent_mt.evaluation.tables import PAIRED_TEST, tables_as_text
 from recurrent_mt.evaluation.translated_files import System, TestSet
 from recurrent_mt.metrics import METRICS, randomization_p_value, score, statistics
 from tests.metrics.translations import references, translations
@@ -20,7 +20,7 @@ SYSTEMS = {
 
 def compared(count=20, lowercase=False, language="", **options):
     """The first sentences of both, without intervals and test unless asked for."""
-    settings = Settings(**{"metrics": ["bleu"], "detailed": (), "resamples": 0, "paired": None, **options})
+    settings = Settings(**{"metrics": ["bleu"], "detailed": (), "resamples": 0, "paired": False, **options})
     systems = [System(name, {"1": lines[:count]}) for name, lines in SYSTEMS.items()]
     return compare_translations(TestSet(REFERENCES[:count], language, lowercase), systems, settings)
 
@@ -55,9 +55,8 @@ def test_options_reach_the_metrics():
     assert "tok:char" in signature(compared(tokenize="char"))
 
 
-@pytest.mark.parametrize("paired", PAIRED_TESTS)
-def test_paired_tests(paired):
-    comparison = compared(metrics=["chrf"], paired=paired, resamples=50, seed=2)
+def test_a_paired_test():
+    comparison = compared(metrics=["chrf"], paired=True, resamples=50, seed=2)
     expected = score("chrf", SYSTEMS["ours"], REFERENCES, resamples=50, seed=2)
     header, _, ours, theirs, *_, intervals, against = text_lines(comparison)
     assert header.split() == ["System", "chrF2", "95%", "p"]
@@ -65,14 +64,13 @@ def test_paired_tests(paired):
     (p,) = comparison.records["p"].dropna()
     assert theirs.split()[-1] == f"{p:.4f}"
     assert intervals.startswith("95%: half of the 95% bootstrap interval")
-    assert against == f"p: {PAIRED_TESTS[paired]}, against ours."
-    if paired == "randomization":
-        ours, theirs = (statistics("chrf", lines, REFERENCES) for lines in SYSTEMS.values())
-        assert p == randomization_p_value([theirs], [ours], trials=50, seed=2)
-        assert "|bs:50|ar:50|seed:2|" in signature(comparison)
+    assert against == f"p: {PAIRED_TEST}, against ours."
+    ours, theirs = (statistics("chrf", lines, REFERENCES) for lines in SYSTEMS.values())
+    assert p == randomization_p_value([theirs], [ours], trials=50, seed=2)
+    assert "|bs:50|ar:50|seed:2|" in signature(comparison)
 
 
-@pytest.mark.parametrize("options", [{"resamples": 10}, {"paired": "bootstrap"}, {"paired": "randomization"}])
+@pytest.mark.parametrize("options", [{"resamples": 10}, {"paired": True}])
 def test_one_sentence_has_no_columns_of_dashes(options):
     lines = text_lines(compared(count=1, **options))
     assert lines[0].split() == ["System", "BLEU"]

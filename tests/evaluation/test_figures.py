@@ -22,8 +22,8 @@ def test_letters_with_accents_are_always_there():
     assert missing_characters(["été œuvre naïve", "Straße", "</s>", "▁ « »"]) == []
 
 
-@pytest.mark.parametrize("word", ["$$", r"$\x$", "$HOME/$USER"])
-def test_dollar_signs_in_words_are_no_formulas(word):
+def test_dollar_signs_in_words_are_no_formulas():
+    word = r"$\x$"
     words = (word, "b", "c")
     figures = [
         draw_heat_map(SoftAlignment(0, words, words, np.eye(3))),

@@ -37,8 +37,7 @@ def test_sentences_come_in_corpus_order(tmp_path):
 
 
 def test_timing(tmp_path):
-    speed = read_generate_log(write(tmp_path / "log", generate_log())).speed
-    assert (speed.sentences, speed.tokens, speed.seconds, speed.sentences_per_second) == (3, 1234, 2.5, 1.2)
+    assert read_generate_log(write(tmp_path / "log", generate_log())).speed == 1.2
 
 
 def test_standard_output_alone_has_no_timing(tmp_path):

@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from recurrent_mt.evaluation.analysis import analyze
 from recurrent_mt.evaluation.groups import Bucketing, by_window
-from recurrent_mt.evaluation.scores import CountedSystem, Settings, score_groups, score_systems
+from recurrent_mt.evaluation.scores import CountedSystem, Settings, score_groups
 from recurrent_mt.metrics import score as corpus_score
 from tests.evaluation.test_sets import forgetful, perfect, small
 
@@ -73,11 +72,3 @@ def test_the_curve_falls_where_long_sentences_lose_words(test_set, scored):
     values = {int(one.bucket): one.value for one in score_groups([scored], [curve], 0) if not one.seed}
     assert sorted(values) == [1, 2, 3, 4, 6, 8]
     assert values[8] < values[6] < values[4] < values[3]
-
-
-def test_tests_that_cannot_be_run_are_refused_by_name(test_set):
-    systems = [perfect(test_set), forgetful(test_set)]
-    with pytest.raises(ValueError, match="seed is 0: a paired test needs at least 1"):
-        score_systems(test_set, systems, Settings(seed=0))
-    with pytest.raises(ValueError, match="paired is bootstrap: stars stand for randomization"):
-        analyze(test_set, systems, settings=Settings(paired="bootstrap"))

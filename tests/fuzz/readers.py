@@ -14,7 +14,7 @@ import numpy as np
 import yaml
 
 from recurrent_mt.evaluation.alignment import read_alignment_lines, read_alignment_log, read_gold_links
-from recurrent_mt.evaluation.generate_log import collect_lists, read_generate_log
+from recurrent_mt.evaluation.generate_log import read_generate_log
 from recurrent_mt.evaluation.structure.gates import WindowGates, read_gates
 from recurrent_mt.evaluation.structure.trees import read_penn_trees
 from recurrent_mt.evaluation.tables import Cell, Table, tables_as_markdown, tables_as_text
@@ -66,7 +66,6 @@ def generate(path: Path) -> None:
     log = read_generate_log(path)
     assert [sentence.number for sentence in log.sentences] == list(range(len(log.sentences)))
     assert all(hypothesis.text is not None for hypothesis in log.best())
-    collect_lists(log, path)
 
 
 def alignment(path: Path) -> None:

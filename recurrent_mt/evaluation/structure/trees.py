@@ -268,37 +268,15 @@ def find_most_probable_tree(pyramid: PyramidGates, *, segmentation: str | None =
     passed_right = np.triu(right, k=1)[::-1].cumsum(axis=0)[::-1]
     node = new.copy()
     node[:-1, 1:] += passed_left[:-1, :-1] + passed_right[1:, 1:]
-    return find_tree_of_words(pyramid, segmentation, node, -passed_left, -passed_right)
-
-
-def find_attended_tree(pyramid: PyramidGates, *, segmentation: str | None = None) -> Spans:
-    """The binary tree whose phrases get the most attention together, where attention reads all nodes of the pyramid.
-
-    Raises:
-        ValueError: if the pyramid has no attention.
-    """
-    if pyramid.attention is None:
-        raise ValueError(f"sentence {pyramid.number} has no attention over phrases")
-    return find_tree_of_words(pyramid, segmentation, pyramid.attention)
-
-
-def find_tree_of_words(
-    pyramid: PyramidGates,
-    segmentation: str | None,
-    node: np.ndarray,
-    left: np.ndarray | None = None,
-    right: np.ndarray | None = None,
-) -> Spans:
-    """The tree over words by `find_best_tree`'s scores (n, n) of phrases over the leaves; it cuts no word."""
     numbers = word_numbers(pyramid.leaves, segmentation)
-    tree = find_best_tree(forbid_cut_words(node, numbers), left, right)
+    tree = find_best_tree(forbid_cut_words(node, numbers), -passed_left, -passed_right)
     kept = [True] * len(pyramid.leaves)
     if pyramid.has_end:
         kept[-1] = False
     return merge_leaves(keep_leaves(tree, kept), numbers)
 
 
-def find_best_tree(node: np.ndarray, left: np.ndarray | None = None, right: np.ndarray | None = None) -> Spans:
+def find_best_tree(node: np.ndarray, left: np.ndarray, right: np.ndarray) -> Spans:
     """The binary tree whose phrases have the greatest sum of scores.
 
     A phrase over the leaves i to k, split after m, adds ``node[i, k] + left[i, m] + right[m + 1, k]``. Of splits that
@@ -306,18 +284,13 @@ def find_best_tree(node: np.ndarray, left: np.ndarray | None = None, right: np.n
 
     Args:
         node: (n, n), read above the diagonal; −inf forbids a phrase.
-        left: (n, n), read on and above the diagonal; zeros where None.
+        left: (n, n), read on and above the diagonal.
         right: likewise.
 
     Returns:
         The n − 1 spans of the tree; none for fewer than two leaves.
-
-    Raises:
-        ValueError: if the forbidden phrases leave no tree.
     """
     n = len(node)
-    left = np.zeros((n, n)) if left is None else left
-    right = np.zeros((n, n)) if right is None else right
     # as_left[i, m] and as_right[m, k]: the best tree over these leaves with its score as such a child.
     as_left, as_right = left.copy(), right.copy()
     split = np.zeros((n, n), dtype=int)
@@ -330,8 +303,6 @@ def find_best_tree(node: np.ndarray, left: np.ndarray | None = None, right: np.n
             score = node[first, last] + sums[best]
             as_left[first, last] += score
             as_right[first, last] += score
-    if n > 1 and not as_left[0, n - 1] > -np.inf:
-        raise ValueError(f"no binary tree over {n} leaves is allowed")
     return split_everywhere(n, lambda first, end: int(split[first, end - 1]) + 1)
 
 
@@ -349,7 +320,6 @@ BASELINES = {"left-branching": left_branching, "right-branching": right_branchin
 DRAWS = 5
 QUOTES = {"``", "''"}
 ALL_TOKENS, WITHOUT_PUNCTUATION = "all tokens", "without punctuation"
-BY_ATTENTION = "attention over phrases"
 #: Columns, with the fields of `BracketingScore`.
 METRICS = {"precision": "precision", "recall": "recall", "F1": "f1", "sentence F1": "sentence_f1"}
 
@@ -357,7 +327,7 @@ METRICS = {"precision": "precision", "recall": "recall", "F1": "f1", "sentence F
 def score_trees(
     pyramids: Sequence[PyramidGates], gold: Sequence[GoldTree], *, segmentation: str | None = None, seed: int = 1
 ) -> pandas.DataFrame:
-    """Scores the trees that the gates imply, those of attention over phrases, both of them shuffled, and the baselines.
+    """Scores the trees that the gates imply, those of the gates shuffled, and the baselines.
 
     Without punctuation, the marks are taken out of both trees before scoring, and the baselines are trees over the
     words that are left. The segmentation is that of the pyramids' leaves, see `find_most_probable_tree`; the seed that
@@ -374,15 +344,12 @@ def score_trees(
         raise ValueError(f"{len(pyramids)} sentences, but {len(gold)} gold trees")
     for number, (pyramid, tree) in enumerate(zip(pyramids, gold)):
         check_words(number, pyramid, tree, segmentation)
-    kinds = [("grConv", "grConv, gates shuffled", find_most_probable_tree)]
-    if all(pyramid.attention is not None for pyramid in pyramids):
-        kinds.append((BY_ATTENTION, f"{BY_ATTENTION}, shuffled", find_attended_tree))
-    found: dict[str, list[list[Spans]]] = {}
-    for name, name_shuffled, find in kinds:
-        generator = np.random.default_rng(seed)
-        shuffled = ([pyramid.shuffled(generator) for pyramid in pyramids] for _ in range(DRAWS))
-        trees = [[find(pyramid, segmentation=segmentation) for pyramid in draw] for draw in (pyramids, *shuffled)]
-        found |= {name: trees[:1], name_shuffled: trees[1:]}
+    generator = np.random.default_rng(seed)
+    shuffled = [[pyramid.shuffled(generator) for pyramid in pyramids] for _ in range(DRAWS)]
+    trees = [
+        [find_most_probable_tree(one, segmentation=segmentation) for one in draw] for draw in (pyramids, *shuffled)
+    ]
+    found = {"grConv": trees[:1], "grConv, gates shuffled": trees[1:]}
     groups = {
         ALL_TOKENS: [[True] * len(tree.words) for tree in gold],
         WITHOUT_PUNCTUATION: [[not is_punctuation(word) for word in tree.words] for tree in gold],
@@ -462,8 +429,6 @@ def tree_tables(records: pandas.DataFrame, sentences: int) -> list[Table]:
         "probable tree by the model's gates. Gates shuffled: the same after shuffling them within each level; the "
         f"difference is what their positions say about phrases. ±: mean and standard deviation of {DRAWS} draws."
     ]
-    if (records["system"] == BY_ATTENTION).any():
-        notes.append(f"{BY_ATTENTION.capitalize()}: the tree whose phrases get the most attention.")
     tables = []
     for by in (ALL_TOKENS, WITHOUT_PUNCTUATION):
         chosen = select(records, by=by)

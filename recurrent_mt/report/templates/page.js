@@ -121,11 +121,7 @@ function markDifferences(text, other, showMissing = false) {
 // --- Which sentences, in which order -------------------------------------------------------------------------------
 
 function readChoice() {
-  const choice = Object.fromEntries(new FormData(form));
-  for (const name of ["shortest", "longest", "fewestUnknown", "mostUnknown"]) {
-    choice[name] = choice[name] ? Number(choice[name]) : null;
-  }
-  return { ...choice, dictionary: Number(choice.dictionary ?? 0), missing: form.elements.missing.checked };
+  return { ...Object.fromEntries(new FormData(form)), missing: form.elements.missing.checked };
 }
 
 // Texts by the name of a field; a number names a system's translations.
@@ -138,26 +134,15 @@ function fold(text) {
   return text.normalize("NFC").toLowerCase();
 }
 
-function unknownWords({ dictionary }, side, number) {
-  const { source, reference } = sentences.unknown[dictionary];
-  return { source: source[number], reference: reference[number] }[side] ?? Math.max(source[number], reference[number]);
-}
-
-function isWanted(choice, number) {
-  const wanted = fold(choice.search.trim());
+function isWanted({ search, field }, number) {
+  const wanted = fold(search.trim());
   const everything = [...(hasSource ? ["source"] : []), "reference", ...systems.keys()];
-  const fields = choice.field === "any" ? everything : [choice.field];
-  const within = (value, low, high) => (low === null || value >= low) && (high === null || value <= high);
-  return (
-    (!wanted || fields.some((field) => fold(texts(field)[number]).includes(wanted))) &&
-    within(sentences[`${choice.lengthSide}Lengths`][number], choice.shortest, choice.longest) &&
-    (!sentences.unknown.length ||
-      within(unknownWords(choice, choice.unknownSide, number), choice.fewestUnknown, choice.mostUnknown))
-  );
+  const fields = field === "any" ? everything : [field];
+  return !wanted || fields.some((one) => fold(texts(one)[number]).includes(wanted));
 }
 
 function sortKey(choice, number) {
-  const [kind, what] = choice.order.split(":");
+  const [kind, what, dictionary] = choice.order.split(":");
   const { scores } = sentences;
   const spread = () => {
     const values = [...shown].map((system) => scores[system][number]);
@@ -166,7 +151,7 @@ function sortKey(choice, number) {
   return {
     number: () => number,
     length: () => sentences[`${what}Lengths`][number],
-    unknown: () => unknownWords(choice, what, number),
+    unknown: () => sentences.unknown[dictionary][what][number],
     score: () => scores[what][number],
     difference: () => scores[what][number] - scores[0][number],
     spread,
@@ -201,10 +186,6 @@ function sentenceCard(choice, number) {
   for (const system of [...systems.keys()].filter((one) => shown.has(one))) {
     const score = element("span", { class: "score", title: "chrF" }, sentences.scores[system][number].toFixed(1));
     lines.push(...line(String(system), systemName(system), score));
-    const hypotheses = sentences.nbest[system][number];
-    if (hypotheses) {
-      lines.push(element("dd", { class: "listed" }, nbestList(hypotheses, (text) => mark(String(system), text))));
-    }
   }
   const title = `Sentence ${(number + 1).toLocaleString("en")}`;
   return element(
@@ -230,36 +211,15 @@ function describeSentence(number) {
   return parts.join(" · ");
 }
 
-// The hypotheses that a translation was chosen from, folded away. Most are never opened: they are filled on opening.
-function nbestList(hypotheses, mark) {
-  const list = element("details", { class: "nbest" }, element("summary", {}, `${hypotheses.length}-best list`));
-  const highest = Math.max(...hypotheses.map(([, chrf]) => chrf));
-  const row = ([score, chrf, text], index) =>
-    element(
-      "tr",
-      {},
-      element("th", { scope: "row" }, String(index + 1)),
-      element("td", {}, score.toFixed(3).replace("-", "\u2212")),
-      element("td", {}, element(chrf === highest ? "strong" : "span", {}, chrf.toFixed(1))),
-      element("td", { class: "text hypothesis", dir: "auto" }, ...(text.trim() === "" ? ["(empty)"] : mark(text))),
-    );
-  const fill = () => {
-    const head = ["", "score", "chrF", "hypothesis"].map((name) => element("th", { scope: "col" }, name));
-    const body = element("tbody", {}, ...hypotheses.map(row));
-    list.append(element("table", {}, element("thead", {}, element("tr", {}, ...head)), body));
-  };
-  list.addEventListener("toggle", fill, { once: true });
-  return list;
-}
-
 // --- The browser: only the sentences of one page are in the document ---------------------------------------------
 
+const PER_PAGE = 25;
 let choice = readChoice();
 let found = [];
 let page = 0;
 
 function lastPage() {
-  return Math.max(0, Math.ceil(found.length / choice.perPage) - 1);
+  return Math.max(0, Math.ceil(found.length / PER_PAGE) - 1);
 }
 
 function updateBrowser(toPage = 0) {
@@ -270,8 +230,8 @@ function updateBrowser(toPage = 0) {
 
 function showPage(number) {
   page = number;
-  const start = page * choice.perPage;
-  const numbers = found.slice(start, start + Number(choice.perPage));
+  const start = page * PER_PAGE;
+  const numbers = found.slice(start, start + PER_PAGE);
   browser.querySelector(".cards").replaceChildren(...numbers.map((one) => sentenceCard(choice, one)));
   const [all, matching] = [count, found.length].map((one) => one.toLocaleString("en"));
   const range = `Sentences ${start + 1}–${start + numbers.length} of ${matching}`;
@@ -281,8 +241,7 @@ function showPage(number) {
     pager.hidden = lastPage() === 0;
     pager.querySelector(".page-number").textContent = `page ${page + 1} of ${lastPage() + 1}`;
     for (const button of pager.querySelectorAll("button")) {
-      const backward = ["first", "previous"].includes(button.dataset.page);
-      button.disabled = page === (backward ? 0 : lastPage());
+      button.disabled = page === (button.dataset.page === "previous" ? 0 : lastPage());
     }
   }
   showKey();
@@ -302,7 +261,7 @@ function showKey() {
 }
 
 function turnPage(button) {
-  showPage({ first: 0, previous: page - 1, next: page + 1, last: lastPage() }[button.dataset.page]);
+  showPage({ previous: page - 1, next: page + 1 }[button.dataset.page]);
   const [above, below] = browser.querySelectorAll(".pager");
   if (below.contains(button)) {
     above.scrollIntoView({ block: "start" });
@@ -362,14 +321,6 @@ for (const place of document.querySelectorAll("[data-sentence]")) {
   place.replaceChildren(...markDifferences(texts(translation)[sentence], sentences.reference[sentence]));
 }
 updateBrowser();
-
-// Only a box with something to scroll to is a stop for the Tab key.
-const boxes = new ResizeObserver((entries) => {
-  for (const { target } of entries) {
-    target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
-  }
-});
-document.querySelectorAll(".scroll").forEach((box) => boxes.observe(box));
 
 // What is folded away on a screen is on paper all the same.
 window.addEventListener("beforeprint", () => {

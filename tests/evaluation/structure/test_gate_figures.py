@@ -4,6 +4,7 @@ from recurrent_mt.evaluation.structure.gate_figures import (
     NARROW,
     WIDE,
     draw_pyramid,
+    draw_sentence,
     draw_windows,
     find_reached,
     height_of,
@@ -52,7 +53,7 @@ def test_shape_of_a_tree():
 
 def test_the_figure_has_words_scales_and_both_parts():
     pyramid = pyramid_of(TREE, ("l'", "été", "est", "très", "beau"))
-    figure = draw_pyramid(pyramid, tree=spans_of(TREE))
+    figure = draw_pyramid(pyramid, spans_of(TREE))
     figure.draw_without_rendering()
     edges, words, tree, *bars = figure.axes
     assert [text.get_text() for text in words.texts] == list(pyramid.leaves)
@@ -65,31 +66,12 @@ def test_the_figure_has_words_scales_and_both_parts():
 
 def test_darker_is_greater():
     levels = [[[0.0, 0.9, 0.1], [0.0, 0.3, 0.7]], [[0.0, 0.6, 0.4]]]
-    figure = draw_pyramid(PyramidGates.from_levels(0, "abc", levels))
+    figure = draw_pyramid(PyramidGates.from_levels(0, "abc", levels), spans_of((0, (1, 2))))
     figure.draw_without_rendering()
     passed = figure.axes[0].collections[0]
     assert passed.get_array().tolist() == [0.3, 0.4, 0.6, 0.7, 0.9]
     brightness = [sum(color[:3]) for color in passed.get_edgecolor()]
     assert brightness == sorted(brightness, reverse=True)
-
-
-@pytest.mark.parametrize("leaves", [1, 2, 30])
-def test_no_word_is_cut_off(leaves):
-    words = tuple(["anticonstitutionnellement", "b"] * leaves)[:leaves]
-    figure = draw_pyramid(random_pyramid(words, 1), tree=frozenset((0, end) for end in range(2, leaves + 1)))
-    figure.draw_without_rendering()
-    width, height = figure.bbox.size
-    for text in figure.axes[1].texts:
-        box = text.get_window_extent()
-        assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height, text.get_text()
-
-
-def test_what_cannot_be_drawn_is_named():
-    with pytest.raises(ValueError, match="sentence 0 has no leaves"):
-        draw_pyramid(PyramidGates.from_levels(0, [], []))
-    for threshold in (-0.1, 1.0):
-        with pytest.raises(ValueError, match=f"at least 0 and less than 1, not {threshold}"):
-            draw_pyramid(PyramidGates.from_levels(0, "ab", [[LEFT]]), threshold=threshold)
 
 
 def test_both_directions_stand_at_the_words_of_their_windows():
@@ -118,20 +100,22 @@ def test_only_what_the_root_reaches_over_gates_above_the_threshold_is_wide():
     assert find_reached(joins[-1][-1], joins, levels, 0.35) == {(3, 4), (2, 4), (1, 4), (1, 2), (0, 1), (0, 3)}
 
 
-@pytest.mark.parametrize("leaves", [1, 2, 3, 30])
-def test_no_word_and_no_title_is_cut_off(leaves):
+@pytest.mark.parametrize("leaves", [1, 2, 30])
+@pytest.mark.parametrize("make", [random_pyramid, random_windows])
+def test_no_word_and_no_title_is_cut_off(make, leaves):
     words = tuple(["anticonstitutionnellement", "b"] * leaves)[:leaves]
-    figure = draw_windows(random_windows(words, 1))
+    figure = draw_sentence(make(words, 1))
     figure.draw_without_rendering()
     width, height = figure.bbox.size
-    texts = [*figure.axes[1].texts, figure.axes[0]._left_title, figure.axes[2]._left_title]
-    for text in texts:
+    for text in [*figure.axes[1].texts, *(axes._left_title for axes in figure.axes)]:
         box = text.get_window_extent()
         assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height, text.get_text()
 
 
-def test_what_cannot_be_drawn_of_windows_is_named():
-    with pytest.raises(ValueError, match="sentence 0 has no leaves"):
-        draw_windows(WindowGates.from_levels(0, [], [[], []]))
-    with pytest.raises(ValueError, match=r"at least 0 and less than 1, not 1.0"):
-        draw_windows(random_windows("ab", 1), threshold=1.0)
+def test_what_cannot_be_drawn_is_named():
+    for nothing in (PyramidGates.from_levels(0, [], []), WindowGates.from_levels(0, [], [[], []])):
+        with pytest.raises(ValueError, match="sentence 0 has no leaves"):
+            draw_sentence(nothing)
+    for threshold in (-0.1, 1.0):
+        with pytest.raises(ValueError, match=f"at least 0 and less than 1, not {threshold}"):
+            draw_sentence(PyramidGates.from_levels(0, "ab", [[LEFT]]), threshold=threshold)

@@ -65,30 +65,6 @@ def test_shuffling_keeps_every_level():
         assert levels[0] == levels[1]
 
 
-def test_attention_is_found_by_what_its_node_covers_and_shuffled_with_the_gates(tmp_path):
-    (pyramid,) = read_gates(write(tmp_path / "gates", {**record(), "attention": [[0.5, 0], [2]]}))
-    assert pyramid.attention.tolist() == [[0, 0.5, 2], [0, 0, 0], [0, 0, 0]]
-    swapped = next(
-        one
-        for one in (pyramid.shuffled(np.random.default_rng(seed)) for seed in range(9))
-        if one.gates[0, 1].tolist() == LEFT
-    )
-    assert swapped.attention.tolist() == [[0, 0, 2], [0, 0, 0.5], [0, 0, 0]]
-
-
-@pytest.mark.parametrize(
-    "attention", [[[1, 1]], [[1], [1]], [[1, "a"], [1]], [1, 2], [[1, -1], [1]], 5, [[1, None], [1]]]
-)
-def test_bad_attention_is_named(tmp_path, attention):
-    with pytest.raises(FileError, match="line 1: the attention"):
-        read_gates(write(tmp_path / "gates", {**record(), "attention": attention}))
-
-
-def test_attention_in_some_lines_only_is_named(tmp_path):
-    with pytest.raises(FileError, match="line 2: attention over phrases in some lines only"):
-        read_gates(write(tmp_path / "gates", {**record(), "attention": [[0.5, 0], [2]]}, record(1)))
-
-
 def test_rounded_gates_are_accepted():
     assert PyramidGates.from_levels(0, "ab", [[[0.33333, 0.33333, 0.33333]]]).gates[0, 1].sum() < 1
 

@@ -1,6 +1,5 @@
 import itertools
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,6 @@ from recurrent_mt.evaluation.structure.gates import PyramidGates
 from recurrent_mt.evaluation.structure.trees import (
     GoldTree,
     balanced,
-    find_attended_tree,
     find_best_tree,
     find_most_probable_tree,
     is_punctuation,
@@ -31,12 +29,6 @@ from tests.evaluation.structure.pyramids import LEFT, NEW, RIGHT, all_trees, pyr
 
 GUM = Path(__file__).resolve().parents[4] / "shared" / "data" / "gum-trees-en" / "dev.ptb"
 LETTERS = tuple("abcdefgh")
-SHAPES = {
-    "left": ((((0, 1), 2), 3), left_branching(4)),
-    "right": ((0, (1, (2, 3))), right_branching(4)),
-    "balanced": (((0, 1), (2, 3)), balanced(4)),
-    "middle": ((0, ((1, 2), 3)), frozenset({(0, 4), (1, 4), (1, 3)})),
-}
 
 
 def test_baselines_by_hand():
@@ -185,24 +177,6 @@ def test_scores_of_trees_by_hand():
     ]
 
 
-def test_attention_chooses_the_phrases_that_get_the_most():
-    words = ("a", "b", "c", "d")
-    gates = random_pyramid((*words, "</s>"), 1)
-    attention = np.zeros((5, 5))
-    attention[0, 2], attention[1, 2], attention[2, 3] = 3, 1, 3.5
-    pyramid = replace(gates, attention=attention)
-    # (b c) and (a b c) get 4 together, (c d) 3.5.
-    assert write_brackets(words, find_attended_tree(pyramid)) == "((a (b c)) d)"
-    attention[2, 3] = 4.5
-    assert "(c d)" in write_brackets(words, find_attended_tree(pyramid))
-    pieces = replace(pyramid, leaves=("a", "b@@", "c", "d", "</s>"))
-    assert write_brackets(("a", "bc", "d"), find_attended_tree(pieces, segmentation="bpe")) == "((a bc) d)"
-    scores = f1_of(score_trees([pyramid], [GoldTree(words, spans_of((0, (1, (2, 3)))))]))
-    assert scores["attention over phrases"] >= 50 and "attention over phrases, shuffled" in scores
-    with pytest.raises(ValueError, match="sentence 0 has no attention over phrases"):
-        find_attended_tree(gates)
-
-
 def test_what_is_drawn_at_random_depends_on_the_seed_alone():
     words = tuple("abcdefgh")
     gold = [GoldTree(words, right_branching(8))] * 3
@@ -235,28 +209,14 @@ def test_gum_trees():
     gold = [parse_penn_tree(line) for line in lines]
     sentences = GUM.with_suffix(".en").read_text("utf-8").splitlines()
     assert [" ".join(tree.words) for tree in gold] == sentences
-    short = [tree for tree in gold if len(tree.words) <= 12]
-    pyramids = [random_pyramid((*tree.words, "</s>"), number) for number, tree in enumerate(short)]
-    records = score_trees(pyramids, short)
-    scores = f1_of(records, by="without punctuation")
-    # English branches to the right; that gates of no model score like random trees is no accident either.
-    assert scores["right-branching"] > scores["balanced"] > scores["left-branching"]
-    recalls = select(records, metric="recall", by="without punctuation")
-    assert recalls["value"].iloc[-1] == 100
-    assert np.isclose(scores["grConv"], scores["grConv, gates shuffled"], atol=10)
 
 
 @pytest.mark.parametrize("other", [NEW, LEFT, RIGHT], ids=["new", "left", "right"])
-@pytest.mark.parametrize(("tree", "expected"), SHAPES.values(), ids=SHAPES)
-def test_one_hot_gates_make_their_tree(tree, expected, other):
-    assert find_most_probable_tree(pyramid_of(tree, LETTERS[:4], other=other)) == expected == spans_of(tree)
-
-
-def test_every_tree_over_six_leaves_can_be_told_by_its_gates():
+def test_every_tree_over_six_leaves_can_be_told_by_its_gates(other):
     trees = all_trees(0, 5)
     assert len(trees) == 42
     for tree in trees:
-        assert find_most_probable_tree(pyramid_of(tree, LETTERS[:6])) == spans_of(tree)
+        assert find_most_probable_tree(pyramid_of(tree, LETTERS[:6], other=other)) == spans_of(tree)
 
 
 def test_a_pyramid_worked_out_by_hand():
@@ -291,7 +251,7 @@ def tree_made_by(choice, n):
     return tree if tree is not None and leaves_of(tree) == list(range(n)) else None
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_it_is_the_most_probable_over_all_choices_of_the_nodes(seed):
     n = 4
     pyramid = random_pyramid(LETTERS[:n], seed)
@@ -347,9 +307,5 @@ def test_words_are_not_cut():
 
 
 def test_equal_splits_go_to_the_left():
-    assert find_best_tree(np.zeros((4, 4))) == right_branching(4)
-
-
-def test_a_chart_without_a_tree_is_refused():
-    with pytest.raises(ValueError, match="no binary tree over 3 leaves is allowed"):
-        find_best_tree(np.full((3, 3), -np.inf))
+    zeros = np.zeros((4, 4))
+    assert find_best_tree(zeros, zeros, zeros) == right_branching(4)
