@@ -44,9 +44,9 @@ def said(folder):
     return dry_run(folder, folder / "corpus")
 
 
-def dry_run(folder, test_set, *, fresh=False):
+def dry_run(folder, test_set):
     options = {"corpus": folder / "corpus", "extra_tests": f"far={test_set / 'valid'}", "out": folder / "out"}
-    return experiment(folder / "mine.yaml", "--dry-run", fresh=fresh, **options)
+    return experiment(folder / "mine.yaml", "--dry-run", **options)
 
 
 def test_a_new_experiment_is_one_new_file(said, folder):
@@ -57,17 +57,10 @@ def test_a_new_experiment_is_one_new_file(said, folder):
     assert not (folder / "out").exists()
 
 
-def test_that_a_test_set_is_in_the_training_text_is_said_once_for_all_segmentations(folder):
-    options = {"corpus": folder / "corpus", "test": "train", "out": folder / "out"}
-    said = experiment("ablations/vocabulary.yaml", "--dry-run", **options)
-    text = folder / "corpus" / "train"
-    assert said.count(f"{text} has 120 of the 120 pairs of {text}, too: ") == 1
-
-
 def test_an_experiment_needs_no_home_folder_that_can_be_written(folder, said, monkeypatch):
     monkeypatch.setenv("HOME", "/dev/null/none")
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    assert dry_run(folder, folder / "corpus", fresh=True).count("\n  $ ") == said.count("\n  $ ")
+    assert dry_run(folder, folder / "corpus").count("\n  $ ") == said.count("\n  $ ")
     assert not (folder / "out").exists()
 
 
@@ -159,16 +152,6 @@ def test_checksums_are_found_from_the_folder_of_the_call_and_what_is_there_depen
     assert sources not in experiment("wmt-zh-en.yaml", *line[1:])
 
 
-def test_a_further_test_set_has_the_dictionaries_of_the_first_shard(folder, tmp_path):
-    options = {
-        "corpus": folder / "corpus",
-        "extra_tests": f"far={folder / 'corpus' / 'valid'}",
-        "out": tmp_path / "out",
-    }
-    said = experiment(folder / "mine.yaml", "--dry-run", shards=2, **options)
-    assert re.search(r"--testpref \S+/extra/\S+ --srcdict corpora/\S+/data/shard0/dict.fr.txt ", said)
-
-
 def test_the_report_has_the_baseline_of_the_table_and_the_beams_that_this_experiment_wants(folder, tmp_path):
     options = {"corpus": folder / "corpus", "out": tmp_path, "beams": 3, "lenpens": "1,0.5,0"}
     words = [f"{name}={value}" for name, value in options.items()]
@@ -188,30 +171,6 @@ def test_another_text_under_the_name_of_a_test_set_is_translated_to_another_plac
     places = re.compile(r"mv (trainings/\S+/extra-far-\w+)\.search ")
     first, second = places.findall(said), places.findall(dry_run(folder, changed))
     assert len(first) == len(second) == 2 and not set(first) & set(second)
-
-
-def test_text_that_was_moved_is_not_read_again_and_changed_text_is(folder, tmp_path):
-    place = copy(folder / "corpus", tmp_path / "corpus")
-    options = {"systems": "", "out": tmp_path / "out"}
-    assert "Reading train.fr: " in experiment(folder / "mine.yaml", corpus=place, **options)
-    place = place.rename(tmp_path / "moved")
-    assert "== " not in experiment(folder / "mine.yaml", "--dry-run", corpus=place, **options)
-    (place / "train.fr").write_text((place / "train.fr").read_text().replace("chien", "chat"))
-    assert "== Reading train.fr" in experiment(folder / "mine.yaml", "--dry-run", corpus=place, **options)
-
-
-@pytest.mark.parametrize(("file", "name"), [("mine.yaml", "train.fr"), ("wmt-fr-en.yaml", "test.en")])
-def test_text_that_is_edited_before_it_is_read_is_not_taken_for_the_old_one(file, name, folder, tmp_path, monkeypatch):
-    place = copy(folder / "corpus", tmp_path / "corpus")
-
-    def edit(plan, out):
-        (place / name).write_text((place / name).read_text().replace("d", "D"))
-        lay_out_results(plan, out)
-
-    monkeypatch.setattr("recurrent_mt.runs.launcher.lay_out_results", edit)
-    options = {"corpus": place, "segmentation": "word:40", "systems": "", "out": tmp_path / "out"}
-    said = experiment(folder / file if file == "mine.yaml" else file, succeeds=False, **options)
-    assert f"{place / name}: it has changed since the experiment began: start the experiment again" in said
 
 
 def test_the_data_are_announced_once_they_are_there(folder, tmp_path, capsys):
@@ -238,13 +197,6 @@ def test_the_last_lines_name_folders_that_are_there(ablation, tmp_path, capsys):
     assert len(places) == (7 if ablation else 2) and all(Path(place).is_dir() for place in places)
 
 
-def test_gold_links_are_read_where_the_words_are_still_those_of_the_text(said, folder, tmp_path):
-    assert said.count("--gold ") == 1
-    for words in {"tokenizer": "moses"}, {"segmentation": "sentencepiece:40"}:
-        options = {"corpus": folder / "corpus", "out": tmp_path / "out", **words}
-        assert "--gold " not in experiment(folder / "mine.yaml", "--dry-run", **options), words
-
-
 def test_where_a_training_has_failed_there_is_no_drawing_of_a_former_one(said, tmp_path):
     command = re.search(r"^  \$ (.* recurrent-mt align .*)$", said, re.MULTILINE)[1]
     training, outcome = (re.search(pattern, command)[1] for pattern in (r"grep -qsx finished (\S+)", r"> (\S+); exit"))
@@ -254,16 +206,3 @@ def test_where_a_training_has_failed_there_is_no_drawing_of_a_former_one(said, t
     (tmp_path / training).write_text("diverged\n")
     subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True)
     assert (tmp_path / outcome).read_text() == "skipped\n" and not former.exists()
-
-
-def test_structure_is_drawn_of_what_has_it_and_scored_where_it_implies_trees(folder, tmp_path):
-    corpus = tmp_path / "corpus"
-    write_corpus(corpus)
-    (corpus / "test.fr.ptb").touch()
-    plain = "grconv_encoder-none"
-    systems = ",".join([plain, f"{plain}+grconv-dilated", f"{plain}+grconv-height=2", "gru_encoder-none"])
-    options = {"corpus": corpus, "systems": systems, "out": tmp_path / "out"}
-    said = experiment(folder / "mine.yaml", "--dry-run", **options)
-    calls = re.findall(r"recurrent-mt structure (.*)", said)
-    drawn = {re.search(r"structure/(\S+)\.new ", call)[1]: "--trees" in call for call in calls}
-    assert drawn == {plain: True, f"{plain}+grconv-dilated": False}
