@@ -154,15 +154,6 @@ def test_a_wall_time_budget_survives_interruptions(corpus):
     assert trained_for() > float(seconds), "the time before the kill was not counted"
 
 
-def test_systems_with_tied_outputs_train_and_translate(corpus):
-    systems = ["lstm", "fconv", "transformer", "gru_encoder-scaled_general", "grconv_encoder-none"]
-    options = {"systems": ",".join(systems), "tied": "true", "label_smoothing": 0.1, "updates": 4, "out": "tied"}
-    run(comparison(corpus, **options))
-    out = corpus.parent / "tied"
-    assert values(out, "updates") == dict.fromkeys(systems, 4)
-    assert values(out, "BLEU", seed="1").keys() == set(systems)
-
-
 def test_two_processes_train_one_system_together(corpus):
     said = run(comparison(corpus, systems="gru_encoder-none", updates=4, processes=2, out="together"))
     assert "recurrent-mt training --processes 2 " in said

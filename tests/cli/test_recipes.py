@@ -148,13 +148,6 @@ def test_a_changed_option_trains_anew_and_leaves_the_old_result_in_place(whole, 
     assert "fairseq-train " not in again and timeless(out) == before
 
 
-def test_a_changed_corpus_is_another_one(whole, corpus, tmp_path):
-    changed = copy(corpus, tmp_path / "corpus")
-    (changed / "test.en").write_text((changed / "test.en").read_text().replace("red", "blue"))
-    text = run(["bash", *quickstart(corpus, corpus=changed)[1:], "--dry-run"])
-    assert text.count("fairseq-train ") == 2
-
-
 def test_beams_of_a_run_are_compared_and_searched_once(whole, corpus):
     out, _ = whole
     line = quickstart(corpus, systems=SYSTEMS[1], beams="1,3", lenpens="1,0.5,0")
@@ -169,16 +162,6 @@ def test_beams_of_a_run_are_compared_and_searched_once(whole, corpus):
     assert [len(sentence.hypotheses) for sentence in read_generate_log(log).sentences] == [3] * 10
     assert "<svg" in (out / "beams" / "beams.svg").read_text()
     assert "Beam" not in run(line).partition("System")[0]
-
-
-def test_dry_run_shows_every_command_and_writes_nothing(tmp_path):
-    out = tmp_path / "run"
-    text = run(command("quickstart.sh", "--dry-run", out=out))
-    assert "recurrent-mt synthetic-corpus --pair fr-en" in text
-    assert text.count("fairseq-train ") == 5
-    assert text.count("fairseq-generate ") == 5
-    assert "recurrent-mt report " in text
-    assert not out.exists()
 
 
 def test_compare_baselines_with_bpe_and_lowercase(corpus):

@@ -209,8 +209,7 @@ def test_more_messages_than_a_pipe_holds_do_not_stop_a_search(tmp_path):
         process.translate(["fail", "x"])
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("waits", [0, 4, 31, 49])
+@pytest.mark.parametrize(("jobs", "waits"), [(1, 0), (1, 49), (2, 4), (2, 31)])
 def test_killed_and_called_again_it_writes_what_one_call_would(folder, tmp_path, jobs, waits):
     text, out, go = tmp_path / "input", tmp_path / "out", tmp_path / "go"
     lines = [f"{line} wait" if number == waits else line for number, line in enumerate(LINES)]
