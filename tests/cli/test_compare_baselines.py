@@ -93,11 +93,6 @@ def test_the_chosen_rate_is_not_trained_again(whole):
         assert [path.read_text().split("\n")[0] for path in folder.glob("seed-*/outcome")] == ["finished"] * 2
 
 
-def test_a_second_call_of_a_comparison_computes_nothing(whole, corpus):
-    said = run(searched(corpus))
-    assert "fairseq-train" not in said and "Translating" not in said
-
-
 def test_another_text_under_the_name_of_a_test_set_leaves_the_translations_of_the_first(whole, corpus, tmp_path):
     out, _ = whole
     before = {path: path.read_bytes() for path in out.glob("trainings/*/seed-*/beam-*/extra-far-*.detokenized")}

@@ -52,7 +52,7 @@ PROGRAM = f"""
 import sys
 from recurrent_mt.cli import translate
 from recurrent_mt.cli.command import main
-search = lambda form, options, program: [sys.executable, "-c", {SEARCH!r}, str(options.buffer_size), sys.argv[1]]
+search = lambda form, options: [sys.executable, "-c", {SEARCH!r}, str(options.buffer_size), sys.argv[1]]
 translate.search_command = search
 sys.exit(main(["translate", *sys.argv[2:]]))
 """
@@ -68,7 +68,7 @@ def search(tmp_path, monkeypatch):
     go = str(tmp_path / "go")
     monkeypatch.setattr(
         *(translate, "search_command"),
-        lambda form, options, program: [sys.executable, "-c", SEARCH, str(options.buffer_size), go],
+        lambda form, options: [sys.executable, "-c", SEARCH, str(options.buffer_size), go],
     )
 
 
@@ -252,12 +252,6 @@ def test_what_is_translated_with_is_not_overwritten(folder, tmp_path, name):
     assert (folder / name).read_bytes() == before
 
 
-@pytest.mark.parametrize("option", [("--input", "x"), ("--jobs", 2), ("--buffer-size", 3)])
-def test_what_a_part_of_the_data_has_no_use_for_is_refused(folder, option):
-    done = call(*last_of_each(*words(folder, "--split", "test", *option)))
-    assert done.returncode == 2 and f"{option[0]} does not go with --split" in done.stderr
-
-
 def chunk_ends(lines):
     """The last line of each chunk of three sentences."""
     sentences = 0
@@ -391,11 +385,10 @@ def searches(go, tool):
 @pytest.mark.parametrize(
     "flags",
     [
-        ("--split", "test", "--jobs", 2),
         ("--", "--buffer-size", "9"),
         ("--", "--input=x"),
         ("--", "--constraints", "ordered"),
-        ("--split", "test", "--", "--results-path", "x"),
+        ("--", "--results-path", "x"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(folder, flags):
