@@ -116,13 +116,7 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Prints the tables, and writes them, and the plots of an ablation, to ``--out``.
-
-    Raises:
-        OSError: if a file cannot be read or written.
-        ValueError: if the files do not fit together.
-        ModuleNotFoundError: for METEOR without nltk.
-    """
+    """Prints the tables, and writes them, and the plots of an ablation, to ``--out``."""
     translations = [word for word in options.inputs if "=" in word and not Path(word).is_dir()]
     folders = [word for word in options.inputs if word not in translations]
     options.system = [*options.system, *translations]

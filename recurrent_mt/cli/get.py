@@ -51,13 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Runs the subcommand given after ``get``.
-
-    Raises:
-        OSError: if a file cannot be read, fetched, or written.
-        ValueError: if a corpus is unknown, damaged, or not parallel.
-        ModuleNotFoundError: if mtdata is not installed.
-    """
+    """Runs the subcommand given after ``get``."""
     options.get(options)
 
 

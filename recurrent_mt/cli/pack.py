@@ -63,13 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Writes the box, and prints its size.
-
-    Raises:
-        OSError: if a file cannot be read or written.
-        ValueError: if the description, a checkpoint, or a test set cannot be used, or OUT holds something else.
-        RuntimeError: if a translation fails.
-    """
+    """Writes the box, and prints its size."""
     description = read_description(options.description)
     named = split_named(options.parser, options.models, "NAME=CHECKPOINT", "a model")
     checkpoints = {name: Path(path) for name, path in named}

@@ -56,12 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Prints the command, and becomes it.
-
-    Raises:
-        FileNotFoundError: if there is no such file, or no folder of its data.
-        ValueError: if Hydra or fairseq would reject its contents.
-    """
+    """Prints the command, and becomes it."""
     machines = find_machines(options)
     arguments = read_arguments(options.configuration, [assign("common.user_dir", find_plugin()), *options.words])
     train = str(Path(sys.executable).parent / "fairseq-train")

@@ -102,13 +102,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Writes the translations.
-
-    Raises:
-        OSError: if a file cannot be read or written.
-        ValueError: if the run folder, or a sentence, cannot be used, or a file was begun with something else.
-        RuntimeError: if fairseq fails.
-    """
+    """Writes the translations."""
     choose_model(options)
     form = read_text_form(options.run)
     refuse_own_inputs(form, options)

@@ -64,12 +64,6 @@ def test_an_experiment_needs_no_home_folder_that_can_be_written(folder, said, mo
     assert not (folder / "out").exists()
 
 
-def test_a_profile_for_other_workflows_steers_no_experiment(folder, said, tmp_path, monkeypatch):
-    (tmp_path / "config.yaml").write_text("omit-from: split_words\n")
-    monkeypatch.setenv("SNAKEMAKE_PROFILE", str(tmp_path))
-    assert dry_run(folder, folder / "corpus").count("\n  $ ") == said.count("\n  $ ")
-
-
 @pytest.fixture(scope="module")
 def spaced(folder, tmp_path_factory):
     """A folder with a space in its path, and the text in it."""
@@ -97,31 +91,21 @@ def collected(folder, spaced):
 
 def test_text_in_a_folder_with_a_space_in_its_path_is_read(folder, spaced, collected, monkeypatch):
     monkeypatch.chdir(spaced)
-    options = {"corpus": "corpus", "extra_tests": "far=corpus/valid", "out": folder / "out"}
-    said = experiment(folder / "mine.yaml", "--dry-run", **options)
-    for path in ("train.fr", "test.en", "valid.en", "test.fr-en.align"):
-        assert f"'{spaced}/corpus/{path}'" in said, path
-    assert f"recurrent-mt get local '{spaced}/corpus/train' " in collected
-    assert collected.count("get local ") == collected.count(f"get local '{spaced}") == 3
-
-
-def test_paths_may_have_spaces_in_them(folder, spaced, monkeypatch):
-    monkeypatch.chdir(spaced)
     for language in ("fr", "en"):
         (spaced / f"far away.{language}").write_text("a b\n")
-    given = {"corpus": f"{spaced}/corpus", "out": folder / "an out"}
-    said = experiment(folder / "mine.yaml", "--dry-run", **given, extra_tests="far=far away")
-    assert f"'{spaced}/far away.fr'" in said and f"'{spaced}/corpus/train.en'" in said
+    options = {"corpus": "corpus", "extra_tests": "far=far away", "out": folder / "an out"}
+    said = experiment(folder / "mine.yaml", "--dry-run", **options)
+    for path in ("corpus/train.fr", "corpus/test.en", "corpus/valid.en", "corpus/test.fr-en.align", "far away.fr"):
+        assert f"'{spaced}/{path}'" in said, path
+    assert f"recurrent-mt get local '{spaced}/corpus/train' " in collected
+    assert collected.count("get local ") == collected.count(f"get local '{spaced}") == 3
     # What results are called after such a text has none.
-    said = experiment("wmt-fr-en.yaml", "--dry-run", **given, test="test,../far away", add="far away")
+    said = experiment("wmt-fr-en.yaml", "--dry-run", **options, test="test,../far away", add="far away")
     for path, name in (("far away", "added-far-away"), ("corpus/../far away", "test-far-away")):
-        assert re.search(
-            rf"get local '{spaced}/{path}' --unchanged \w+ \w+ --pair fr-en --out \S+/raw/{name}.new ", said
-        )
-    said = experiment("wmt-fr-en.yaml", "--dry-run", **given, extra_tests="far=far away")
-    assert re.search(
-        r" --exclude \S+/held-out/valid \S+/held-out/test corpora/\S+/extra/far-\w+/raw/test --jobs ", said
-    )
+        out = rf"--pair fr-en --out \S+/raw/{name}.new "
+        assert re.search(rf"get local '{spaced}/{path}' --unchanged \w+ \w+ {out}", said)
+    held_out = r"\S+/held-out/valid \S+/held-out/test \S+/held-out/test1 corpora/\S+/extra/far-\w+/raw/test"
+    assert re.search(rf" --exclude {held_out} --jobs ", said)
     assert re.search(rf" --unchanged \w+ '{spaced}/far away.fr' < '{spaced}/far away.fr' > \S+/raw/test.fr ", said)
 
 
