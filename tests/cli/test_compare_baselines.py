@@ -8,7 +8,7 @@ import subprocess
 import pytest
 import torch
 
-from tests.cli.recipes import TINY, command, copy, environment, needs_tools, read_table, run, values, write_corpus
+from tests.cli.recipes import TINY, command, environment, needs_tools, read_table, run, values, write_corpus
 from tests.waiting import wait_until, written
 
 pytestmark = [needs_tools, pytest.mark.slow]
@@ -91,17 +91,6 @@ def test_the_chosen_rate_is_not_trained_again(whole):
         assert f"Training {system}, seed 1:" not in said
         assert len(re.findall(r"done training in", (folder / "seed-2" / "train.log").read_text())) == 1
         assert [path.read_text().split("\n")[0] for path in folder.glob("seed-*/outcome")] == ["finished"] * 2
-
-
-def test_another_text_under_the_name_of_a_test_set_leaves_the_translations_of_the_first(whole, corpus, tmp_path):
-    out, _ = whole
-    before = {path: path.read_bytes() for path in out.glob("trainings/*/seed-*/beam-*/extra-far-*.detokenized")}
-    changed = copy(corpus, tmp_path / "corpus")
-    (changed / "valid.fr").write_text((changed / "valid.fr").read_text().replace("chien", "chat"))
-    said = run(searched(corpus, extra_tests=f"far={changed}/valid"))
-    assert "fairseq-train" not in said and said.count("Translating the test set far") == len(before) == 4
-    assert {path: path.read_bytes() for path in before} == before
-    assert "Translating" not in run(searched(corpus))
 
 
 def test_a_failing_system_does_not_stop_the_others(corpus):

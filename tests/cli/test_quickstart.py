@@ -31,8 +31,10 @@ def test_a_quickstart_ends_in_a_table_and_a_report_and_a_second_call_does_what_i
     assert (out / "table.txt").read_text() in said and f"The report: {out}/report.html" in said
     assert f"recurrent-mt demo '{out}'" in said
     page = (out / "report.html").read_text(encoding="utf-8")
-    for heading in ("Scores", "Alignments", "Structure", "Training"):
+    words = "Sentence length", "Unknown words", "Words by frequency"
+    for heading in ("Scores", *words, "Alignments", "Structure", "Training"):
         assert f">{heading}</h2>" in page, heading
+    assert page.count("data:image/svg+xml") == len(list(out.glob("figures/*/*/*.svg"))) > 0
 
     # The same text in another place is not read again.
     corpus = options["corpus"] = corpus.rename(tmp_path / "moved")
