@@ -21,7 +21,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, islice, takewhile
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -123,24 +123,21 @@ def run(options: argparse.Namespace) -> None:
 
 
 def choose_model(options: argparse.Namespace) -> None:
-    """Finds the run folder or box and the checkpoints, the box's where none is named; FLAGS begin with a dash.
+    """Finds the run folder or box and the checkpoints, the box's where none is named.
 
     Raises:
         OSError: if there is no such folder, or no box.
         ValueError: if the folder is not a box, and no checkpoint is named; also as of `refuse_colon`.
     """
-    words = [word for word in (options.run, options.model) if word]
-    named = list(takewhile(lambda word: not word.startswith("-"), words))
-    options.flags = [*words[len(named) :], *options.flags]
-    options.run = find_folder(named[0] if named else None)
+    options.run = find_folder(options.run)
     refuse_colon(options.run)
     options.quiet = read_default(options.run) is not None and not options.dry_run
-    if len(named) < 2:
+    if not options.model:
         options.model = str(find_default(options.run))
         return
-    if Path(named[1]).is_file():
-        refuse_colon(named[1])
-    models = named[1].split(":")
+    if Path(options.model).is_file():
+        refuse_colon(options.model)
+    models = options.model.split(":")
     # A file is a checkpoint, whatever else has its name.
     systems = {} if all(Path(model).is_file() for model in models) else find_systems(options.run)
     options.model = ":".join(model if Path(model).is_file() else str(systems.get(model, model)) for model in models)
