@@ -69,7 +69,7 @@ def shown_default(value: Any) -> str:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Runs it."""
+    """Runs what is left of the experiment to do, and prints where its results are."""
     experiment = read_experiment(options.file, options.options)
     out = PROJECT / fill_name(experiment.out or f"runs/{options.file.stem}-{{pair}}", experiment)
     if any(word.startswith("out=") for word in options.options):

@@ -11,7 +11,7 @@ from recurrent_mt.cli.experiment import report
 from recurrent_mt.runs.experiment import PROJECT, read_experiment
 from recurrent_mt.runs.plan import make_plan
 from recurrent_mt.runs.view import lay_out_results, show_results
-from tests.cli.recipes import BIN, copy, experiment, needs_tools, write_corpus
+from tests.cli.recipes import BIN, command, copy, experiment, needs_tools, run, write_corpus
 
 pytestmark = needs_tools
 
@@ -124,16 +124,10 @@ def test_a_copy_that_was_killed_before_its_last_step_is_made_again(collected, tm
     assert not (tmp_path / new).exists()
 
 
-def test_checksums_are_found_from_the_folder_of_the_call_and_what_is_there_depends_on_them(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    line = ["wmt-fr-en.yaml", "--dry-run", "checksums=sums", f"out={tmp_path / 'out'}"]
-    assert f"{tmp_path}/sums: there is no such file" in experiment(*line, succeeds=False)
-    (tmp_path / "sums").touch()
-    said = experiment(*line)
-    (sources,) = set(re.findall(r"downloads/sources-\w+\.json", said))
-    assert f" --sources {sources} --downloads downloads --checksums {tmp_path}/sums " in said
-    # Other corpora are looked up anew.
-    assert sources not in experiment("wmt-zh-en.yaml", *line[1:])
+def test_what_is_published_is_looked_up_once_for_each_experiment(tmp_path):
+    said = {name: experiment(f"wmt-{name}.yaml", "--dry-run", out=tmp_path) for name in ("fr-en", "zh-en")}
+    (first,), (second,) = (set(re.findall(r"downloads/sources-\w+\.json", text)) for text in said.values())
+    assert first != second and f" --sources {first} --downloads downloads " in said["fr-en"]
 
 
 def test_the_report_has_the_baseline_of_the_table_and_the_beams_that_this_experiment_wants(folder, tmp_path):
@@ -182,11 +176,21 @@ def test_the_last_lines_name_folders_that_are_there(ablation, tmp_path, capsys):
 
 
 def test_where_a_training_has_failed_there_is_no_drawing_of_a_former_one(said, tmp_path):
-    command = re.search(r"^  \$ (.* recurrent-mt align .*)$", said, re.MULTILINE)[1]
-    training, outcome = (re.search(pattern, command)[1] for pattern in (r"grep -qsx finished (\S+)", r"> (\S+); exit"))
-    former = tmp_path / re.search(r"--out (\S+)\.new ", command)[1]
+    line = re.search(r"^  \$ (.* recurrent-mt align .*)$", said, re.MULTILINE)[1]
+    training, outcome = (re.search(pattern, line)[1] for pattern in (r"grep -qsx finished (\S+)", r"> (\S+); exit"))
+    former = tmp_path / re.search(r"--out (\S+)\.new ", line)[1]
     former.mkdir(parents=True)
     (tmp_path / training).parent.mkdir(parents=True)
     (tmp_path / training).write_text("diverged\n")
-    subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True)
+    subprocess.run(["bash", "-c", line], cwd=tmp_path, check=True)
     assert (tmp_path / outcome).read_text() == "skipped\n" and not former.exists()
+
+
+def test_a_comparison_without_a_corpus_is_refused(tmp_path):
+    for given in ([], ["corpus=", "pair=fr-en"]):
+        said = run(command("compare_baselines.sh", *given, out=tmp_path / "run"), succeeds=False)
+        assert "corpus=DIR is required" in said, given
+
+
+def test_an_empty_run_folder_is_refused():
+    assert "error: out is empty: name a folder" in experiment("quickstart.yaml", "out=", succeeds=False)

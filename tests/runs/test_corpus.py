@@ -72,15 +72,13 @@ def test_published_text_goes_through_the_steps_that_are_asked_for(cleaning, word
 
 
 def test_a_local_text_is_copied_and_a_published_one_downloaded():
-    corpus = replace(COLLECTED, known_checksums="my sums")
-    assert COLLECTED.get_command("added-own") == "local '/my text/own' --unchanged 1a 2b"
+    corpus = COLLECTED
+    assert corpus.get_command("added-own") == "local '/my text/own' --unchanged 1a 2b"
     assert corpus.get_inputs("added-own") == [] and corpus.downloads("added-own") == 0 < corpus.downloads("dev")
     published = "published dev --sources known --downloads downloads"
-    assert COLLECTED.get_command("dev") == published
-    near = f"{published} --mirror http://near --checksums 'my sums'"
-    assert replace(corpus, mirror="http://near").get_command("dev") == near
-    assert COLLECTED.get_inputs("dev") == ["known"]
-    assert corpus.get_inputs("dev") == ["known", "my sums"]
+    assert corpus.get_command("dev") == published and corpus.get_inputs("dev") == ["known"]
+    near = replace(corpus, mirror="http://near")
+    assert near.get_command("dev") == f"{published} --mirror http://near"
 
 
 def test_texts_are_joined_to_splits():
