@@ -53,14 +53,21 @@ def overrides(data, save, updates):
     ]
 
 
-def test_one_file_trains_with_overrides_and_flags(tmp_path_factory, tmp_path):
-    output = train_script(
-        *("configs/rnnsearch-30-small.yaml", *overrides(toy.learned(tmp_path_factory) / "data", tmp_path, 4)),
+def test_one_file_trains_with_overrides_and_flags(tmp_path_factory, tmp_path, monkeypatch):
+    become = Mock()
+    monkeypatch.setattr("os.execv", become)
+    shown = call(
+        *("train", toy.REPOSITORY / "configs/rnnsearch-30-small.yaml"),
+        *overrides(toy.learned(tmp_path_factory) / "data", tmp_path, 4),
         *(f"model.{side}_{size}=32" for side in ("encoder", "decoder") for size in ("embed_dim", "hidden_size")),
         *("--", "--no-progress-bar"),
-    )
-    assert "bin/fairseq-train" in output and "--encoder-hidden-size 32" in output
-    assert losses(output)[-1] < losses(output)[0]
+    ).stdout
+    program, (same, *arguments) = become.call_args.args
+    assert shown == f"  $ {shlex.join([program, *arguments])}\n" and "--encoder-hidden-size 32" in shown
+    assert program == same and Path(program).name == "fairseq-train"
+    done = toy.run("fairseq-train", *arguments)
+    made = losses(done.stdout + done.stderr)
+    assert made[-1] < made[0]
     assert (tmp_path / "checkpoint_last.pt").exists()
 
 
