@@ -68,8 +68,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--paired",
-        # The British spelling keeps working.
-        type=lambda name: {"randomisation": "randomization"}.get(name, name),
         choices=PAIRED_TESTS,
         help="test each system in a file against the baseline by approximate randomization, as run folders always are. "
         "bootstrap: sacrebleu's formula, which finds p < 0.05 for about 10%% of equal systems",
