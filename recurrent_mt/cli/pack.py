@@ -139,8 +139,7 @@ def score_system(form: TextForm, command: list[str], test: PackedTest) -> Score:
     """
     with TemporaryDirectory() as place:
         file = Path(place) / "translations"
-        flag = "--output" if command[0] == "translate" else "--out"
-        line = [sys.executable, "-m", "recurrent_mt", *command, "--input", str(test.source), flag, str(file)]
+        line = [sys.executable, "-m", "recurrent_mt", *command, "--input", str(test.source), "--out", str(file)]
         if subprocess.run(line, check=False).returncode:
             raise RuntimeError(f"recurrent-mt {command[0]} could not translate {test.source}")
         translations = read_sentences(file)

@@ -71,7 +71,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--input", type=Path, metavar="FILE", help="instead of standard input")
     parser.add_argument(
         "--out",
-        "--output",
         dest="output",
         type=Path,
         metavar="FILE",
