@@ -209,6 +209,6 @@ def test_translate_keeps_the_order_and_number_of_lines(prepared, trained, corpor
     assert len(translations) == 9 and translations[0] == translations[7] == translations[8] == ""
     assert [f"{text}\n" for text in translations[1:4]] == one_by_one
     assert translate("\n\n").stdout == "\n\n"
-    refused = translate("mot " * 2000, passed_on=("--max-source-positions", "100"))
+    refused = translate("mot " * 200, passed_on=("--max-source-positions", "100"))
     assert refused.returncode == 1 and "line 1: fairseq-interactive failed with status 1" in refused.stderr
     assert "fairseq-interactive" in translate("", "--dry-run").stderr
