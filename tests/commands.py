@@ -6,7 +6,8 @@ has imported fairseq and the plug-in once, for all workers of pytest (`start_ser
 directory, environment and exit status are the command's own. So is Snakemake, where an experiment starts it by
 `run_engine`; and so are the slow ones of the commands that Snakemake starts, which it finds in `warm_environment`.
 `run` starts a new interpreter, as a user does, which takes seconds: for what begins before fairseq is imported, such as
-the repairs that Python loads when it starts. Every command is run that way at least once, if only by a slow recipe.
+the repairs that Python loads when it starts. Every command of a recipe is run that way at least once, if only by a slow
+one.
 """
 
 from __future__ import annotations

@@ -49,23 +49,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="gold links, one sentence per line, of words counted from 0: 0-0 is sure, 1?0 possible; not with --log",
     )
     parser.add_argument("--segmentation", choices=SCHEMES, help="merge word pieces before anything else")
-    add_sentence_arguments(parser)
+    add_figure_arguments(parser)
     parser.add_argument("--source-title", default="source", help="the figures' name for the source, such as French")
     parser.add_argument("--target-title", default="target", help="the same for the target")
-    parser.add_argument(
-        "--format", choices=("png", "svg", "pdf"), default="png", help="format of the figures (%(default)s)"
-    )
-    parser.add_argument("--out", required=True, type=Path, help="folder for the results")
 
 
-def add_sentence_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that choose which sentences are drawn."""
+def add_figure_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that say which sentences are drawn, in which format, and where."""
     parser.add_argument(
         "--sentences", type=int, nargs="+", default=[], help="numbers, from 0, of the sentences to draw"
     )
     parser.add_argument(
         "--examples", type=positive, metavar="N", help="draw the first N sentences of 5 to 12 source tokens, too"
     )
+    parser.add_argument(
+        "--format", choices=("png", "svg", "pdf"), default="png", help="format of the figures (%(default)s)"
+    )
+    parser.add_argument("--out", required=True, type=Path, help="folder for the results")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -66,8 +66,6 @@ FILE_OPTIONS = (*PLAIN_FILES, "reference", "source_lang", "target_lang", "lowerc
 FIRST_SENTENCES = 1000
 #: Names of systems may have a comma within them, as in ``lstm, <unk> forbidden``.
 BETWEEN_NAMES = ",(?! )"
-#: Section of heat maps.
-ALIGNMENTS = "Alignments"
 SYSTEM_FORM = "NAME=FILE[,FILE]"
 
 

@@ -1,4 +1,4 @@
-"""Chooses a model's learning rate by validation loss, once, and prints the seed of the search and the rate.
+"""Chooses a model's learning rate by validation loss, and prints the seed of the search and the rate.
 
 FOLDER has a training run in seed-S/R for each rate; the choice is kept in FOLDER/choice.json.
 """

@@ -17,8 +17,6 @@ Other translations of a run's test set (NAME=FILE is short for --system NAME=FIL
 from __future__ import annotations
 
 import argparse
-import subprocess
-import sys
 from pathlib import Path
 
 from ..arguments import (
@@ -39,11 +37,11 @@ from ..evaluation.training import TrainedRuns
 from ..evaluation.translated_files import TestSet, read_references, read_system
 from ..metrics import METRICS, warn_of_language
 from ..subwords import warn_of_subwords
-from ..text_files import FileError, check_output_files, read_sentences
+from ..text_files import check_output_files, read_sentences
 from ..text_form import TextForm, read_text_form
 
 #: What goes with translations in files, and what with the systems of run folders.
-FILE_OPTIONS = ("reference", "target_lang", "lowercase", "split", "test_set")
+FILE_OPTIONS = ("reference", "target_lang", "lowercase", "test_set")
 RUN_OPTIONS = ("models", "seeds", "extra_tests", "ablation")
 
 #: Settings of what a comparison does not break down.
@@ -103,11 +101,10 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
         "13a for all others",
     )
     files.add_argument("--lowercase", action="store_true", help="ignore case")
-    files.add_argument("--split", metavar="NAME", help="instead of --reference, a test set of the run folder (test)")
     files.add_argument(
         "--test-set",
         metavar="NAME",
-        help="instead, a test set that sacrebleu knows and downloads, such as wmt14/full",
+        help="instead of the run folder's, a test set that sacrebleu knows and downloads, such as wmt14/full",
     )
     runs = parser.add_argument_group("systems of run folders")
     runs.add_argument("--models", metavar="NAME,…", help="in the order of the rows (all)")
@@ -123,13 +120,7 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Prints the tables, and writes them to ``--out``.
-
-    Raises:
-        OSError: if a file cannot be read or written.
-        ValueError: if the files do not fit together.
-        ModuleNotFoundError: for METEOR without nltk.
-    """
+    """Prints the tables, and writes them to ``--out``."""
     translations = [word for word in options.inputs if "=" in word and not Path(word).is_dir()]
     folders = [word for word in options.inputs if word not in translations]
     options.system = [*options.system, *translations]
@@ -153,13 +144,11 @@ def compare_files(options: argparse.Namespace, folders: list[str]) -> Comparison
         refuse_options(options, FILE_OPTIONS[:3], "is what the run folder says")
         form = read_text_form(folders[0])
         if options.test_set:
-            if options.split:
-                options.parser.error("--split and --test-set both name the reference: give one")
             reference, (sentences, *others) = options.test_set, download_references(form, options.test_set)
             origin = {"test": options.test_set, "lang": f"{form.source}-{form.target}"}
         else:
-            reference, sentences = read_reference(form, options.split or "test")
-            others, origin = [], {}
+            reference = form.folder / "text" / "raw" / f"test.{form.target}"
+            sentences, others, origin = read_sentences(reference), [], {}
         test_set = TestSet(sentences, form.target, form.lowercase, further_references=others, origin=origin)
     else:
         refuse_options(options, FILE_OPTIONS[3:], "needs a run folder")
@@ -202,18 +191,6 @@ def compare_folders(options: argparse.Namespace, folders: list[str]) -> Comparis
     )
 
 
-def read_reference(form: TextForm, split: str) -> tuple[str, list[str]]:
-    """Where a run's own reference is, and its sentences.
-
-    Raises:
-        FileError: if there is none.
-    """
-    own = form.folder / "text" / "raw" / f"{split}.{form.target}"
-    if not own.is_file():
-        raise FileError(own, f"there is no such reference: is {split} a test set of {form.folder}?")
-    return str(own), read_sentences(own)
-
-
 def download_references(form: TextForm, test_set: str) -> list[list[str]]:
     """The references of one of sacrebleu's test sets, of which some have two or three.
 
@@ -221,18 +198,16 @@ def download_references(form: TextForm, test_set: str) -> list[list[str]]:
         ValueError: if sacrebleu has no such test set, or it could not be downloaded.
     """
     from sacrebleu import DATASETS
-    from sacrebleu.utils import get_reference_files, smart_open
+    from sacrebleu.utils import smart_open
 
     if test_set not in DATASETS:
         raise ValueError(f"sacrebleu has no test set {test_set}: sacrebleu --list prints those it has")
     pair = f"{form.source}-{form.target}"
-    command = [sys.executable, "-m", "sacrebleu", "--test-set", test_set, "--language-pair", pair, "--echo", "ref"]
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
-    if done.returncode or not done.stdout:
-        reason = (done.stderr.splitlines() or ["no reason given"])[-1]
+    try:
+        files = DATASETS[test_set].get_reference_files(pair)
+    except (Exception, SystemExit) as error:  # it exits where a download is damaged
         raise ValueError(
-            f"--test-set {test_set}: sacrebleu has no references for {pair} available ({reason}); without it, those of "
+            f"--test-set {test_set}: sacrebleu has no references for {pair} available ({error}); without it, those of "
             "the run folder count"
-        )
-    # What the command prints of several is the first; after it, all files are there.
-    return [[line.rstrip() for line in smart_open(file)] for file in get_reference_files(test_set, pair)]
+        ) from error
+    return [[line.rstrip() for line in smart_open(file)] for file in files]

@@ -67,13 +67,7 @@ def port_number(text: str) -> int:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Serves the page until it is interrupted.
-
-    Raises:
-        ModuleNotFoundError: without Gradio or fairseq.
-        OSError: if a file cannot be read, or nothing can listen at the address.
-        ValueError: if checkpoints cannot be used, or not together.
-    """
+    """Serves the page until it is interrupted."""
     if find_spec("gradio") is None:
         message = f"the page needs Gradio, which is not installed: pip install '{GRADIO}', or scripts/setup.sh --demo"
         raise ModuleNotFoundError(message, name="gradio")

@@ -68,17 +68,8 @@ def shown_default(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def run(options: argparse.Namespace) -> int:
-    """Runs it.
-
-    Returns:
-        1 if a system failed.
-
-    Raises:
-        ValueError: if an option is invalid, or a text cannot be used.
-        OSError: if a file cannot be read or written.
-        RuntimeError: if it was stopped, if something failed, or if another call works in the folder.
-    """
+def run(options: argparse.Namespace) -> None:
+    """Runs what is left of the experiment to do, and prints where its results are."""
     experiment = read_experiment(options.file, options.options)
     out = PROJECT / fill_name(experiment.out or f"runs/{options.file.stem}-{{pair}}", experiment)
     if any(word.startswith("out=") for word in options.options):
@@ -103,7 +94,6 @@ def run(options: argparse.Namespace) -> int:
         report(plan, out)
     if failed:
         raise RuntimeError(f"failed: {failed}")
-    return 0
 
 
 def report(plan: Plan, out: Path) -> None:

@@ -11,7 +11,6 @@ PREFIX.fr and PREFIX.en, plain, .gz, .xz, or .bz2. Both write FOLDER/text.fr and
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 import time
 from collections.abc import Iterator
@@ -21,7 +20,7 @@ from ..arguments import language_pair
 from ..data import published_sets
 from ..data.download import file_sha256
 from ..data.parallel_text import read_pairs, require_room, write_pairs
-from ..text_files import FileError, find_file, read_lines, require_unchanged
+from ..text_files import find_file, require_unchanged
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -37,9 +36,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     getting.add_argument(
         "--mirror", metavar="URL", help="take the files from URL/HOST/PATH instead of http://HOST/PATH"
     )
-    getting.add_argument(
-        "--checksums", type=Path, metavar="FILE", help="lines in the format of sha256sum: HASH  HOST/PATH"
-    )
     reading = commands.add_parser("local", help="read local files")
     reading.set_defaults(get=get_local)
     reading.add_argument("prefix", metavar="PREFIX")
@@ -51,13 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Runs the subcommand given after ``get``.
-
-    Raises:
-        OSError: if a file cannot be read, fetched, or written.
-        ValueError: if a corpus is unknown, damaged, or not parallel.
-        ModuleNotFoundError: if mtdata is not installed.
-    """
+    """Runs the subcommand given after ``get``."""
     options.get(options)
 
 
@@ -71,12 +61,7 @@ def get_published(options: argparse.Namespace) -> None:
     require_room(options.out)
     corpus = published_sets.load(options.sources, options.identifier)
     place = corpus.url.partition("://")[2]
-    known = read_checksums(options.checksums) if options.checksums else {}
-    if options.checksums and place not in known:
-        raise FileError(options.checksums, f"there is no line for {place}, which is to be downloaded")
-    file = published_sets.fetch(
-        corpus, options.downloads, mirror=options.mirror, sha256=known.get(place), report=DownloadProgress(place)
-    )
+    file = published_sets.fetch(corpus, options.downloads, mirror=options.mirror, report=DownloadProgress(place))
     print(f"{file_sha256(file)}  {place}")
     pairs = published_sets.sentence_pairs(corpus, file, options.pair)
     count = write_pairs(published_sets.count_replaced(pairs, report_replaced), options.out, options.pair)
@@ -104,18 +89,6 @@ def report_replaced(count: int) -> None:
     """Says how much of a corpus was not UTF-8."""
     if count:
         print(f"{count:,} pairs had bytes that are not UTF-8; these were written as U+FFFD")
-
-
-def read_checksums(path: Path) -> dict[str, str]:
-    """Reads the SHA-256 digests, by HOST/PATH."""
-    result = {}
-    for number, line in read_lines(path):
-        match = re.fullmatch(r"([0-9a-fA-F]{64})[ \t]+\*?(\S+)", line.strip())
-        if line.strip() and not match:
-            raise FileError(path, f"expected a SHA-256 and HOST/PATH, not '{line.strip()}'", line=number)
-        if match:
-            result[match[2]] = match[1]
-    return result
 
 
 class DownloadProgress:

@@ -26,9 +26,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="the log of each seed's fairseq-train",
     )
     parser.add_argument(
-        "--every", type=positive, default=1, metavar="N", help="only validations at multiples of N updates"
-    )
-    parser.add_argument(
         "--updates-per-hour",
         action="append",
         default=[],
@@ -42,7 +39,7 @@ def run(options: argparse.Namespace) -> None:
     """Prints the table, and draws the curves into the file."""
     named = [(name, split_files(logs)) for name, logs in split_named(options.parser, options.system, "NAME=LOG[,LOG]")]
     check_output_files([log for _, logs in named for log in logs], [options.out])
-    curves = {name: read_learning_curves(logs, every=options.every) for name, logs in named}
+    curves = {name: read_learning_curves(logs) for name, logs in named}
     speeds = read_speeds(options, list(curves))
     options.out.parent.mkdir(parents=True, exist_ok=True)
     save_figure(draw_learning_curves(curves, speeds), options.out)

@@ -63,13 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Writes the box, and prints its size.
-
-    Raises:
-        OSError: if a file cannot be read or written.
-        ValueError: if the description, a checkpoint, or a test set cannot be used, or OUT holds something else.
-        RuntimeError: if a translation fails.
-    """
+    """Writes the box, and prints its size."""
     description = read_description(options.description)
     named = split_named(options.parser, options.models, "NAME=CHECKPOINT", "a model")
     checkpoints = {name: Path(path) for name, path in named}
@@ -145,8 +139,7 @@ def score_system(form: TextForm, command: list[str], test: PackedTest) -> Score:
     """
     with TemporaryDirectory() as place:
         file = Path(place) / "translations"
-        flag = "--output" if command[0] == "translate" else "--out"
-        line = [sys.executable, "-m", "recurrent_mt", *command, "--input", str(test.source), flag, str(file)]
+        line = [sys.executable, "-m", "recurrent_mt", *command, "--input", str(test.source), "--out", str(file)]
         if subprocess.run(line, check=False).returncode:
             raise RuntimeError(f"recurrent-mt {command[0]} could not translate {test.source}")
         translations = read_sentences(file)

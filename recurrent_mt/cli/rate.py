@@ -44,13 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Writes the page and its key.
-
-    Raises:
-        OSError: if a file cannot be read or written.
-        ValueError: if texts do not fit together, a file would be overwritten that is read, or the key of another page
-            would be lost.
-    """
+    """Writes the page and its key."""
     files, key_file = dict(split_named(options.parser, options.system)), Path(f"{options.out}.key.json")
     check_output_files([*filter(None, (options.source, options.reference)), *files.values()], [options.out, key_file])
     sample = Sample(options.mode, options.sentences, options.repeats, options.degraded, options.seed)

@@ -29,12 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Prints the samples.
-
-    Raises:
-        OSError: if a file cannot be read.
-        ValueError: if the files do not fit together, or have fewer sentences than are to be shown.
-    """
+    """Prints the samples."""
     reference = options.reference[0]
     references, further_references = read_references(options.reference)
     sources = read_sentences(options.source)

@@ -38,12 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Learns a model, or splits text.
-
-    Raises:
-        OSError: if a file cannot be read or written.
-        ValueError: if the text is too small or too large for that many pieces.
-    """
+    """Learns a model, or splits text."""
     if options.command == "encode":
         encode(options.model, options.jobs)
         return

@@ -30,7 +30,7 @@ from ..evaluation.tables import result_files, tables_as_text, write_results
 from ..plugin_finder import import_from_plugin
 from ..subwords import SCHEMES, require_scheme
 from ..text_files import check_output_files, write_text
-from .align import add_sentence_arguments, name_figures
+from .align import add_figure_arguments, name_figures
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -42,13 +42,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-tokens", type=positive, default=4000, help="tokens in a batch (%(default)s)")
     parser.add_argument("--trees", help="gold trees in Penn brackets over the same words, one per line")
     parser.add_argument("--segmentation", choices=SCHEMES, help="make trees over words when the model reads pieces")
-    add_sentence_arguments(parser)
+    add_figure_arguments(parser)
     parser.add_argument("--threshold", type=float, default=0.1, help="draw gates above this value (%(default)s)")
     parser.add_argument("--seed", type=natural, default=1, help="seed of the random trees (%(default)s)")
-    parser.add_argument(
-        "--format", choices=("png", "svg", "pdf"), default="png", help="format of the figures (%(default)s)"
-    )
-    parser.add_argument("--out", required=True, type=Path, help="folder for the results")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -5,9 +5,9 @@
 KEY=VALUE overrides the file, as for fairseq-hydra-train; FLAGs go to fairseq-train unchanged. DIR may be several
 shards, joined by colons.
 
-With --nodes, the same call runs on every machine, but for --node-rank, in a folder that all of them see; each says what
-to run on the others. Over gloo (without GPUs), the processes talk through the network interface that leads to the
-rendezvous; GLOO_SOCKET_IFNAME=NAME in the environment chooses another. NCCL finds its own, or NCCL_SOCKET_IFNAME says.
+With --nodes, the same call runs on every machine, but for --node-rank, in a folder that all of them see. Over gloo
+(without GPUs), the processes talk through the network interface that leads to the rendezvous;
+GLOO_SOCKET_IFNAME=NAME in the environment chooses another. NCCL finds its own, or NCCL_SOCKET_IFNAME says.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from ..arguments import positive
 from ..plugin_finder import find_plugin
-from ..runs.processes import Machines, split_rendezvous, start_processes
+from ..runs.processes import Machines, start_processes
 from ..runs.training_command import assign, read_arguments
 
 OPTIONS_ANYWHERE = True
@@ -57,20 +56,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Prints the command, and becomes it.
-
-    Raises:
-        FileNotFoundError: if there is no such file, or no folder of its data.
-        ValueError: if Hydra or fairseq would reject its contents.
-    """
+    """Prints the command, and becomes it."""
     machines = find_machines(options)
     arguments = read_arguments(options.configuration, [assign("common.user_dir", find_plugin()), *options.words])
     train = str(Path(sys.executable).parent / "fairseq-train")
     arguments += options.flags
     begin = start_processes(train, options.processes, machines, options.timeout, flags=arguments)
     command = [*begin, *arguments]
-    for line in describe_others(options) if machines else ():
-        print(f"  {line}")
     print(f"  $ {shlex.join(command)}", flush=True)
     if not options.dry_run:
         check_data(arguments[0])
@@ -97,26 +89,3 @@ def find_machines(options: argparse.Namespace) -> Machines | None:
     if not 0 <= options.node_rank < options.nodes:
         options.parser.error(f"--node-rank {options.node_rank} is not between 0 and {options.nodes - 1}")
     return Machines(options.nodes, options.node_rank, options.rendezvous)
-
-
-def describe_others(options: argparse.Namespace) -> Iterator[str]:
-    """What to run on each of the other machines, and in a job of Slurm for all of them at once."""
-    *_, port = split_rendezvous(options.rendezvous)
-    for rank in range(options.nodes):
-        if rank != options.node_rank:
-            call = shlex.join(repeat_call(options, str(rank), options.rendezvous))
-            yield f"on machine {rank}, in this folder: {call}"
-    # Slurm says both when the job has its machines; one task for each of them, as torchrun starts the processes.
-    first = '"$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)"'
-    each = shlex.join(repeat_call(options, "RANK", f"HOST:{port}"))
-    each = each.replace("--node-rank RANK", '--node-rank "$SLURM_NODEID"').replace(f"HOST:{port}", f"{first}:{port}", 1)
-    srun = ["srun", "--nodes", str(options.nodes), "--ntasks-per-node", "1", "bash", "-c", f"exec {each}"]
-    yield f"or, in a job of Slurm, for all: {shlex.join(srun)}"
-
-
-def repeat_call(options: argparse.Namespace, rank: str, rendezvous: str) -> list[str]:
-    """This call, for another machine."""
-    call = [str(Path(sys.executable).parent / "recurrent-mt"), "train", "--nodes", str(options.nodes)]
-    call += ["--node-rank", rank, "--rendezvous", rendezvous, "--processes", str(options.processes)]
-    call += ["--timeout", str(options.timeout)] if options.timeout else []
-    return [*call, options.configuration, *options.words, *(["--", *options.flags] if options.flags else [])]

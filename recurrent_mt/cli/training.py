@@ -44,11 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Runs the command, and returns its status if it was stopped.
-
-    Raises:
-        OSError: if it cannot be started, or if a file cannot be written.
-    """
+    """Runs the command, and returns its status if it was stopped."""
     if not options.command:
         options.parser.error("give a command to run")
     folder: Path = options.folder

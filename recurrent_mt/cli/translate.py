@@ -18,31 +18,27 @@ import argparse
 import hashlib
 import os
 import shlex
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, islice, takewhile
+from itertools import chain, islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from ..arguments import positive
 from ..characters import normalize
-from ..evaluation.generate_log import read_generate_log
 from ..ordered_map import ordered_map, processors
 from ..plugin_finder import find_plugin
 from ..resumable_file import ResumableFile, working_files
 from ..runs.folder import find_systems
 from ..runs.processes import has_gpu
-from ..search_process import LOG_END, SearchError, SearchProcess
+from ..search_process import SearchError, SearchProcess
 from ..text_files import (
     check_output_files,
     checksum,
     dictionary_folder,
     read_lines,
     read_standard_input,
-    write_text,
 )
 from ..text_form import Lines, TextForm, read_text_form
 from ..translation.box import find_default, find_folder, read_default
@@ -75,14 +71,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--input", type=Path, metavar="FILE", help="instead of standard input")
     parser.add_argument(
         "--out",
-        "--output",
         dest="output",
         type=Path,
         metavar="FILE",
         help="instead of standard output; appears when it is whole, and is FILE.partial until then",
-    )
-    parser.add_argument(
-        "--split", metavar="NAME", help="translate this part of the binarized data, such as test, and no input"
     )
     parser.add_argument("--beam", type=positive, default=5, metavar="N", help="(%(default)s)")
     parser.add_argument(
@@ -109,13 +101,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Writes the translations.
-
-    Raises:
-        OSError: if a file cannot be read or written.
-        ValueError: if the run folder, or a sentence, cannot be used, or a file was begun with something else.
-        RuntimeError: if fairseq fails.
-    """
+    """Writes the translations."""
     choose_model(options)
     form = read_text_form(options.run)
     refuse_own_inputs(form, options)
@@ -123,11 +109,8 @@ def run(options: argparse.Namespace) -> None:
         if not Path(model).is_file():
             raise FileNotFoundError(f"there is no file {model}")
     check_options(options)
-    if options.split:
-        translate_split(form, options)
-        return
     if options.dry_run:
-        show_command(search_command(form, options, "fairseq-interactive"))
+        show_command(search_command(form, options))
         return
     lines = (text for _, text in read_lines(options.input)) if options.input else read_standard_input()
     if options.output:
@@ -139,24 +122,21 @@ def run(options: argparse.Namespace) -> None:
 
 
 def choose_model(options: argparse.Namespace) -> None:
-    """Finds the run folder or box and the checkpoints, the box's where none is named; FLAGS begin with a dash.
+    """Finds the run folder or box and the checkpoints, the box's where none is named.
 
     Raises:
         OSError: if there is no such folder, or no box.
         ValueError: if the folder is not a box, and no checkpoint is named; also as of `refuse_colon`.
     """
-    words = [word for word in (options.run, options.model) if word]
-    named = list(takewhile(lambda word: not word.startswith("-"), words))
-    options.flags = [*words[len(named) :], *options.flags]
-    options.run = find_folder(named[0] if named else None)
+    options.run = find_folder(options.run)
     refuse_colon(options.run)
     options.quiet = read_default(options.run) is not None and not options.dry_run
-    if len(named) < 2:
+    if not options.model:
         options.model = str(find_default(options.run))
         return
-    if Path(named[1]).is_file():
-        refuse_colon(named[1])
-    models = named[1].split(":")
+    if Path(options.model).is_file():
+        refuse_colon(options.model)
+    models = options.model.split(":")
     # A file is a checkpoint, whatever else has its name.
     systems = {} if all(Path(model).is_file() for model in models) else find_systems(options.run)
     options.model = ":".join(model if Path(model).is_file() else str(systems.get(model, model)) for model in models)
@@ -168,45 +148,15 @@ def refuse_colon(path: str | Path) -> None:
         raise ValueError(f"{path} has a colon, by which fairseq separates paths: rename it, or make a link to it")
 
 
-def translate_split(form: TextForm, options: argparse.Namespace) -> None:
-    """Translates one split of the binarized data.
-
-    Raises:
-        RuntimeError: if fairseq fails; the last lines of what it said go to standard error.
-    """
-    command = search_command(form, options, "fairseq-generate")
-    show_command(command)
-    if options.dry_run:
-        return
-    with TemporaryDirectory() as folder:
-        log = Path(folder) / "log"
-        with log.open("wb") as file:
-            # Without buffering, lines of standard output and of standard error stay whole in one file.
-            variables = {**os.environ, "PYTHONUNBUFFERED": "1"}
-            done = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, env=variables, check=False)
-        if done.returncode:
-            said = log.read_text(encoding="utf-8", errors="replace").splitlines()
-            print("\n".join(said[-LOG_END:]), file=sys.stderr)
-            raise RuntimeError(f"fairseq-generate failed with status {done.returncode}")
-        text = "".join(f"{form.join(best.text or '')}\n" for best in read_generate_log(log).best())
-    if options.output:
-        write_text(options.output, text)
-    else:
-        sys.stdout.write(text)
-
-
 def check_options(options: argparse.Namespace) -> None:
     """Ends the tool with a message if options do not go together."""
-    for name in ("input", "jobs", "buffer_size"):
-        if options.split and getattr(options, name):
-            options.parser.error(f"--{name.replace('_', '-')} does not go with --split")
     for flag in options.flags:
         if flag.partition("=")[0] in ("--input", "--buffer-size", "--results-path"):
             options.parser.error(f"{flag} is this tool's to set: give --input, --buffer-size, or --out before --")
         if flag.partition("=")[0] == "--constraints":
             options.parser.error(f"{flag} is of tokens, and this tool reads text: call fairseq-interactive")
     # Whoever types a sentence waits for its translation.
-    options.typed = not (options.input or options.split) and sys.stdin.isatty()
+    options.typed = not options.input and sys.stdin.isatty()
     options.buffer_size = options.buffer_size or (1 if options.typed else BUFFER)
 
 
@@ -219,14 +169,14 @@ def refuse_own_inputs(form: TextForm, options: argparse.Namespace) -> None:
         check_output_files(read, [options.output, *working_files(options.output)])
 
 
-def search_command(form: TextForm, options: argparse.Namespace, program: str) -> list[str]:
+def search_command(form: TextForm, options: argparse.Namespace) -> list[str]:
     """The command line of fairseq's beam search."""
-    interactive = ["--input", "-", "--buffer-size", str(options.buffer_size)]
+    program = Path(sys.executable).parent / "fairseq-interactive"
     return [
-        *(str(Path(sys.executable).parent / program), str(dictionary_folder(form.folder / "data"))),
+        *(str(program), str(dictionary_folder(form.folder / "data"))),
         *form.search_flags(find_plugin()),
         *("--path", options.model, "--beam", str(options.beam), *form.merge_flags),
-        *(["--gen-subset", options.split] if options.split else interactive),
+        *("--input", "-", "--buffer-size", str(options.buffer_size)),
         *options.flags,
     ]
 
@@ -296,7 +246,7 @@ def translate_lines(
     Raises:
         SearchError: if fairseq fails; the last lines of what it said go to standard error.
     """
-    command = search_command(form, options, "fairseq-interactive")
+    command = search_command(form, options)
     if not options.quiet:
         show_command(command)
     chunks = read_chunks(lines, options.buffer_size, done, digest or hashlib.sha256())

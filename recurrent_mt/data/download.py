@@ -113,7 +113,6 @@ def download(
     url: str,
     path: Path,
     *,
-    sha256: str | None = None,
     patience: Patience | None = None,
     report: Callable[[int, int | None], None] = lambda done, size: None,
 ) -> Path:
@@ -122,7 +121,6 @@ def download(
     Args:
         url: where it is, http or https.
         path: where it goes.
-        sha256: what it must be, in hexadecimal.
         patience: with a server that breaks off.
         report: called with the bytes that are there and those of the whole file (None if unknown).
 
@@ -131,10 +129,9 @@ def download(
 
     Raises:
         DownloadError: if the server has no such file, breaks off again and again, or sends what is empty, cut off,
-            damaged or of another checksum. What was cut off stays for the next call, what is wrong goes.
+            or damaged. What was cut off stays for the next call, what is wrong goes.
     """
     if path.exists():
-        _require_checksum(url, path, sha256)
         return path
     path.parent.mkdir(parents=True, exist_ok=True)
     transfer = _Transfer(url, path, report)
@@ -144,11 +141,6 @@ def download(
     except FileError as error:
         transfer.discard()
         raise DownloadError(f"{url}: what came is refused: {error}") from error
-    try:
-        _require_checksum(url, transfer.partial, sha256)
-    except DownloadError:
-        transfer.discard()
-        raise
     transfer.partial.rename(path)
     transfer.version.unlink(missing_ok=True)
     return path
@@ -161,14 +153,6 @@ def file_sha256(path: Path) -> str:
         while block := file.read(_BLOCK):
             digest.update(block)
     return digest.hexdigest()
-
-
-def _require_checksum(url: str, path: Path, sha256: str | None) -> None:
-    if sha256 is None:
-        return
-    found = file_sha256(path)
-    if found != sha256.lower():
-        raise DownloadError(f"{url}: {path} has the SHA-256 {found}, not {sha256.lower()}: it is refused")
 
 
 class _Transfer:

@@ -102,7 +102,6 @@ def fetch(
     folder: Path,
     *,
     mirror: str | None = None,
-    sha256: str | None = None,
     report: Callable[[int, int | None], None] = lambda done, size: None,
 ) -> Path:
     """Downloads a corpus to ``FOLDER/HOST/PATH``; several corpora may lie in one file, which comes once.
@@ -117,7 +116,7 @@ def fetch(
     if not address.netloc or ".." in place.split("/"):
         raise ValueError(f"{corpus.url} leads out of the folder of downloads: an address has a host, and no '..'")
     url = f"{mirror.rstrip('/')}/{place}" if mirror else corpus.url
-    return download(url, folder / place, sha256=sha256, report=report)
+    return download(url, folder / place, report=report)
 
 
 def sentence_pairs(corpus: PublishedSet, file: Path, languages: tuple[str, str]) -> Iterator[tuple[str, str]]:

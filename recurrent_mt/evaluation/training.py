@@ -254,8 +254,8 @@ def cost_table(records: pandas.DataFrame, names: Sequence[str], *, rates: Mappin
     return Table("Cost", ["System", *(["rate"] if rates else []), *columns], names, rows, notes)
 
 
-def read_learning_curves(logs: Sequence[str | PathLike[str]], *, every: int = 1) -> pandas.DataFrame:
-    """Validation losses of one system, bits a token: a row an update, of those that are a multiple, a column a log.
+def read_learning_curves(logs: Sequence[str | PathLike[str]]) -> pandas.DataFrame:
+    """Validation losses of one system, bits a token: a row an update, a column a log.
 
     A loss that is no number, as of a training that has diverged, is NaN, and so is then the mean over seeds.
 
@@ -266,10 +266,9 @@ def read_learning_curves(logs: Sequence[str | PathLike[str]], *, every: int = 1)
     for log, validations in zip(logs, seeds):
         if not validations:
             raise FileError(log, "it has no validation, or is a file of fairseq's --log-file, which does not name them")
-    shared = [update for update in sorted(set.intersection(*map(set, seeds))) if update % every == 0]
+    shared = sorted(set.intersection(*map(set, seeds)))
     if not shared:
-        others = f" that the {len(logs) - 1} other logs have as well" if len(logs) > 1 else ""
-        raise FileError(logs[0], f"no validation at a multiple of {every} updates{others}")
+        raise FileError(logs[0], f"no validation at updates at which the {len(logs) - 1} other logs have one")
     losses = np.array([[losses[update] for losses in seeds] for update in shared])
     return pandas.DataFrame(np.where(np.isfinite(losses), losses, np.nan), index=shared)
 

@@ -142,7 +142,6 @@ def describe_collection(experiment: Experiment, corpus: Corpus) -> tuple[Corpus,
         select_words=select_words,
         sources=sources_file(experiment),
         mirror=experiment.mirror,
-        known_checksums=find_checksums(experiment),
     )
     return made, decisive
 
@@ -226,20 +225,6 @@ def read_stripped(prefix: str, languages: tuple[str, str]) -> Iterator[tuple[str
     """The pairs of a text without spaces at their ends."""
     files = [f"{prefix}.{language}" for language in languages]
     return ((source.strip(), target.strip()) for source, target in read_parallel(files))
-
-
-def find_checksums(experiment: Experiment) -> str | None:
-    """The file of checksums of downloads; the workflow runs in another folder.
-
-    Raises:
-        FileError: if there is no such file.
-    """
-    if experiment.checksums is None:
-        return None
-    file = Path(experiment.checksums).resolve()
-    if not file.is_file():
-        raise FileError(file, "there is no such file of checksums")
-    return str(file)
 
 
 def describe_extra_tests(experiment: Experiment) -> list[ExtraTest]:

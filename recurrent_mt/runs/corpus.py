@@ -56,7 +56,6 @@ class Corpus:
         select_words: how many words are selected of collected text.
         sources: the file that says where published text is.
         mirror: of its sites, if it is downloaded from one.
-        known_checksums: the file of checksums that downloads must have, if there is one.
     """
 
     id: str
@@ -75,7 +74,6 @@ class Corpus:
     select_words: str | None = None
     sources: str = ""
     mirror: str | None = None
-    known_checksums: str | None = None
 
     @property
     def folder(self) -> str:
@@ -151,8 +149,8 @@ class Corpus:
         return 0 if self.prefix_of(name) else 1
 
     def get_inputs(self, name: str) -> list[str]:
-        """What a download depends on: with checksums, what is there already must have them, too."""
-        return [] if self.prefix_of(name) else [self.sources, *([self.known_checksums] if self.known_checksums else [])]
+        """What a download depends on."""
+        return [] if self.prefix_of(name) else [self.sources]
 
     def get_command(self, name: str) -> str:
         """What follows `recurrent-mt get`: it copies a local text, or downloads a published one."""
@@ -160,7 +158,6 @@ class Corpus:
             expected = " ".join(self.checksums[f"{name}.{language}"] for language in self.languages)
             return f"local {shlex.quote(prefix)} --unchanged {expected}"
         flags = f" --mirror {self.mirror}" if self.mirror else ""
-        flags += f" --checksums {shlex.quote(self.known_checksums)}" if self.known_checksums else ""
         return f"published {name} --sources {self.sources} --downloads downloads{flags}"
 
     def training_texts(self, language: str) -> list[str]:

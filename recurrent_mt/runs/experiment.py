@@ -139,8 +139,6 @@ class Collection(Options):
     """keep the N words of cleaned text most similar to the development set and News Commentary"""
     mirror: Address | None = None
     """download from URL/HOST/PATH instead"""
-    checksums: Place | None = None
-    """file of checksums that downloads must have, in the format of sha256sum: HASH  HOST/PATH"""
 
 
 class Systems(Options):
@@ -272,7 +270,7 @@ class Experiment(Folder, Translation, Budget, Settings, Systems, Collection, Tex
         if self.corpus is None:
             reasons |= dict.fromkeys(("train", "valid", "test"), "there is no corpus")
         elif self.published:
-            reasons |= dict.fromkeys(("size", "mirror", "checksums"), "corpus takes the place of what is published")
+            reasons |= dict.fromkeys(("size", "mirror"), "corpus takes the place of what is published")
         if self.learning_rates:
             reasons["learning_rate"] = "one of learning_rates is chosen"
         if self.schedule == "constant" and not any(name.partition("+")[0] == "transformer" for name in self.systems):

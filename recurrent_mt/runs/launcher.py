@@ -34,10 +34,6 @@ WORKFLOW = PROJECT / "workflow"
 PATIENCE = 10
 #: The file of a run folder that a call, and everything that it starts here, holds locked.
 LOCK = ".lock"
-#: Seconds in which a killed process gives its lock back: it says nothing of itself any more, and is not gone yet.
-DYING = 10
-#: Seconds after which a process that was killed no longer seems to work.
-KILLED = 1
 #: Seconds in which a command of Slurm answers, if it does.
 ANSWER = 60
 #: The executor asks at most so many seconds apart what has become of its jobs.
@@ -83,7 +79,7 @@ def launch(plan: Plan, settings: Launch, say: Callable[[str], None] = print) -> 
 
     Raises:
         ValueError: if the folder holds something else, or copies in place of its links.
-        RuntimeError: if another call works in the folder, if the engine cannot run, or if it was stopped.
+        RuntimeError: if another call may work in the folder, if the engine cannot run, or if it was stopped.
     """
     out = settings.out
     again = [
@@ -140,7 +136,7 @@ def describe_failures(plan: Plan, out: Path, status: int, say: Callable[[str], N
 
 
 def take_over(out: Path, lock: IO[bytes], say: Callable[[str], None]) -> None:
-    """Makes sure that no other call works in a folder, and clears up after one that was killed.
+    """Waits until no other call works in a folder, nor what it has started, and clears up after one that was killed.
 
     Args:
         out: the folder.
@@ -148,19 +144,20 @@ def take_over(out: Path, lock: IO[bytes], say: Callable[[str], None]) -> None:
         say: takes a line for people.
 
     Raises:
-        RuntimeError: if one works there, or may do so, on another machine or unseen.
+        RuntimeError: if one may work there unseen, on another machine.
     """
-    # Snakemake takes its own locks away unless it is killed.
-    (host, _), remains = read_holder(lock), sorted((out / ".snakemake" / "locks").glob("*"))
-    remedy = f"wait for it; if it is gone, remove {out}/.snakemake/locks"
+    unseen = ""
     try:
         wait_for_lock(out, lock, say)
-    except OSError as error:
-        if remains:
-            where = f"{out} is locked, and whether a call still works there is not known"
-            raise RuntimeError(f"{where} ({lock.name}: {error.strerror}): {remedy}") from error
-    if remains and host not in ("", platform.node()):
-        raise RuntimeError(f"{out} is locked by a call on {host}: {remedy}")
+        host, _ = read_holder(lock)
+        if host not in ("", platform.node()):
+            unseen = f" by a call on {host}"
+    except OSError as error:  # there are no such locks where the folder is
+        unseen = f", and whether a call still works there is not known ({lock.name}: {error.strerror})"
+    # Snakemake takes its own locks away unless it is killed.
+    remains = sorted((out / ".snakemake" / "locks").glob("*"))
+    if remains and unseen:
+        raise RuntimeError(f"{out} is locked{unseen}: wait for it; if it is gone, remove {out}/.snakemake/locks")
     if remains:
         cancel_jobs(find_cluster_run(out))
     for file in remains:
@@ -171,24 +168,16 @@ def take_over(out: Path, lock: IO[bytes], say: Callable[[str], None]) -> None:
 
 
 def wait_for_lock(out: Path, lock: IO[bytes], say: Callable[[str], None]) -> None:
-    """Locks the file of a run folder. What a killed call has started holds it, too, and is waited for.
+    """Locks the file of a run folder; what a killed call has started holds it, too.
 
     Raises:
-        RuntimeError: if a call works there that was not killed.
         OSError: if there are no such locks where the folder is.
     """
-    begin, said = time.monotonic(), False
-    while not lock_file(lock.fileno()):
+    if not lock_file(lock.fileno()):
         host, process = read_holder(lock)
-        here, seconds = host == platform.node(), time.monotonic() - begin
-        if here and is_running(process) and seconds > KILLED:
-            raise RuntimeError(f"process {process} is working in {out}: wait for it, or stop it: kill {process}")
-        if here and not is_running(process) and not said:
-            say(f"Waiting for what is left of a call that was killed in {out}: process {process}.")
-            said = True
-        if not here and seconds > DYING:
-            where = f"on {host}" if host else "that has just begun, or cannot be seen"
-            raise RuntimeError(f"another call {where}, or what is left of it, is working in {out}: wait for it")
+        whose = f": process {process} on {host}" if host else ""
+        say(f"Waiting for another call in {out}, or for what is left of it{whose}.")
+    while not lock_file(lock.fileno()):
         time.sleep(0.1)
 
 
@@ -197,14 +186,6 @@ def read_holder(lock: IO[bytes]) -> tuple[str, int]:
     lock.seek(0)
     host, _, process = lock.read().decode(errors="replace").strip().rpartition(" ")
     return (host, int(process)) if process.isdecimal() else ("", 0)
-
-
-def is_running(process: int) -> bool:
-    """Whether a process has not ended: until whoever started it asks how, one that has stays in the list."""
-    try:
-        return bool(psutil.Process(process).status() != psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return False
 
 
 def run_workflow(

@@ -28,7 +28,7 @@ from .rates import read_choice
 from .systems import DATA, PLUGIN, SEED, budget_arguments, has_positions, is_configuration, list_training_arguments
 
 #: Options that say where and how fast, and not what comes out.
-WITHOUT_EFFECT = ("out", "mirror", "checksums")
+WITHOUT_EFFECT = ("out", "mirror")
 #: Checkpoints and reports that every training makes.
 CHECKPOINTS = [
     *("--num-workers", "0", "--no-epoch-checkpoints", "--save-interval-updates", "2000"),

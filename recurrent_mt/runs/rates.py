@@ -34,7 +34,7 @@ class RateChoice:
 
 
 def choose_rate(folder: str | PathLike[str], *, seed: int, rates: Sequence[str]) -> RateChoice:
-    """Chooses the rate of the lowest validation loss and keeps the choice in ``choice.json``; reads it if it is there.
+    """Chooses the rate of the lowest validation loss, and writes the choice to ``choice.json``.
 
     Args:
         folder: has a run ``seed-S/RATE`` of each rate, with ``train.log`` and ``outcome``.
@@ -42,20 +42,15 @@ def choose_rate(folder: str | PathLike[str], *, seed: int, rates: Sequence[str])
         rates: as they were given; of equal losses the first one's is chosen.
 
     Raises:
-        FileError: if a log is missing or damaged, or a choice is there that was made of other trainings.
+        FileError: if a log is missing or damaged.
         ValueError: if a training failed otherwise than by diverging, or none has a validation loss.
     """
-    file = Path(folder) / CHOICE
-    if (choice := read_choice(folder)) is not None:
-        if choice.seed != seed or set(choice.valid_losses) != set(rates):
-            raise FileError(file, "it was made with another seed or other rates: remove it to choose anew")
-        return choice
     losses = {rate: valid_loss(Path(seed_folder(folder, seed), rate)) for rate in rates}
     known = {rate: loss for rate, loss in losses.items() if loss is not None}
     if not known:
         raise ValueError(f"no learning rate of {', '.join(rates)} gave a validation loss")
     choice = RateChoice(seed, min(known, key=lambda rate: known[rate]), losses)
-    write_text(file, json.dumps(asdict(choice), indent=1) + "\n")
+    write_text(Path(folder) / CHOICE, json.dumps(asdict(choice), indent=1) + "\n")
     return choice
 
 

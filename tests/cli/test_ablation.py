@@ -90,11 +90,6 @@ def test_failed_systems_are_named_and_stop_no_other(whole, folder):
     assert "error: failed: " in whole and "no-such-layer, seed 1" in whole
 
 
-def test_a_second_call_of_an_ablation_trains_nothing(whole, folder):
-    said = run(ablation(folder), succeeds=False)
-    assert "fairseq-train" not in said and said.count("Failed before: ") == 4
-
-
 def test_experiments_share_systems_that_are_the_same_and_no_others(whole, folder):
     (folder / "other.yaml").write_text(EXPERIMENT.partition("  no-such")[0])
     assert "fairseq-train" not in run(ablation(folder, file="other.yaml"))
@@ -102,8 +97,3 @@ def test_experiments_share_systems_that_are_the_same_and_no_others(whole, folder
     (folder / "changed.yaml").write_text(changed)
     said = run(ablation(folder, "--dry-run", file="changed.yaml"))
     assert said.count("fairseq-train ") == 2 and said.count("--skip-time 2") == 2
-
-
-def test_a_bad_experiment_is_refused_before_anything_is_done(folder):
-    (folder / "bad.yaml").write_text("pair: fr-en\nupdates: 3\nsystems: {a: {}}\n")
-    assert "bad.yaml: an ablation needs a baseline" in run(ablation(folder, file="bad.yaml"), succeeds=False)

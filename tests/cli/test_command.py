@@ -28,7 +28,7 @@ TEXTS = [
 
 
 def test_the_list_has_each_tool_once_with_what_it_does_and_an_example():
-    listed = run("recurrent-mt", "--help")
+    listed = call("--help")
     assert listed.returncode == 0 and listed.stderr == ""
     assert INDEX.count("\n      recurrent-mt ") == len(TOOLS) > 20
     lines = listed.stdout.splitlines()
@@ -280,8 +280,7 @@ def test_what_cannot_be_written_is_refused_before_the_work(tmp_path):
         assert (done.returncode, done.stderr) == (1, f"error: {tmp_path}: it is a folder: name a file\n")
 
 
-@pytest.mark.parametrize("name", ["hypotheses", "choose-rate"])
-def test_tools_for_logs_need_no_psutil(name):
+def test_tools_for_logs_need_no_psutil():
     block = "import sys; sys.modules['psutil'] = None"
-    program = f"{block}; from recurrent_mt.cli.command import load_tool; load_tool('{name}')"
-    subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, check=True)
+    tools = "from recurrent_mt.cli.command import load_tool; load_tool('hypotheses'); load_tool('choose-rate')"
+    subprocess.run([sys.executable, "-c", f"{block}; {tools}"], cwd=REPOSITORY, check=True)

@@ -146,7 +146,9 @@ def test_options_without_an_effect_are_refused_by_name(options, message):
 
 
 def test_a_test_by_default_has_a_thousand_resamples(files):
-    assert "|bs:1000|ar:1000|seed" in printed(files, "--metrics", "bleu", "--paired", "randomization")
+    text = printed(files, "--metrics", "bleu", "--paired", "randomization")
+    assert "|bs:1000|ar:1000|seed" in text
+    assert "p: two-sided paired approximate randomization over sentences, against one." in text
 
 
 def test_translations_may_stand_without_the_name_of_their_option_and_be_of_several_seeds(files):
@@ -186,7 +188,13 @@ def test_text_as_models_read_it_is_warned_of(files, write, token, caplog):
     assert f"{token} looks as models read it: words and scores are counted in detokenized text" in warning
 
 
-def test_subwords_are_warned_of_wherever_they_are(files, tmp_path, caplog):
+@pytest.fixture
+def no_plots(monkeypatch):
+    """Drawing them would take most of the time of an analysis."""
+    monkeypatch.setattr("recurrent_mt.cli.analyze.write_plots", lambda *_: None)
+
+
+def test_subwords_are_warned_of_wherever_they_are(no_plots, files, tmp_path, caplog):
     """References that are subwords as well make no translation detokenized."""
     pieces = {}
     for name in ("reference", "one"):
@@ -211,7 +219,7 @@ def test_an_unknown_word_is_one_wrong_word_in_any_file(files, tmp_path):
 
 
 @pytest.mark.parametrize("tool", ["compare", "analyze"])
-def test_text_without_spaces_asks_for_its_language(tool, tmp_path, caplog):
+def test_text_without_spaces_asks_for_its_language(tool, no_plots, tmp_path, caplog):
     (tmp_path / "zh").write_text("我们在北京大学学习中文。\n" * 3, encoding="utf-8")
     files = ("--reference", tmp_path / "zh", "--system", f"a={tmp_path / 'zh'}", "--out", tmp_path / "out")
     assert call(tool, *files, "--target-lang", "zh").returncode == 0 and not caplog.messages

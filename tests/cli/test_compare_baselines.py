@@ -8,7 +8,7 @@ import subprocess
 import pytest
 import torch
 
-from tests.cli.recipes import TINY, command, copy, environment, needs_tools, read_table, run, values, write_corpus
+from tests.cli.recipes import TINY, command, environment, needs_tools, read_table, run, values, write_corpus
 from tests.waiting import wait_until, written
 
 pytestmark = [needs_tools, pytest.mark.slow]
@@ -93,22 +93,6 @@ def test_the_chosen_rate_is_not_trained_again(whole):
         assert [path.read_text().split("\n")[0] for path in folder.glob("seed-*/outcome")] == ["finished"] * 2
 
 
-def test_a_second_call_of_a_comparison_computes_nothing(whole, corpus):
-    said = run(searched(corpus))
-    assert "fairseq-train" not in said and "Translating" not in said
-
-
-def test_another_text_under_the_name_of_a_test_set_leaves_the_translations_of_the_first(whole, corpus, tmp_path):
-    out, _ = whole
-    before = {path: path.read_bytes() for path in out.glob("trainings/*/seed-*/beam-*/extra-far-*.detokenized")}
-    changed = copy(corpus, tmp_path / "corpus")
-    (changed / "valid.fr").write_text((changed / "valid.fr").read_text().replace("chien", "chat"))
-    said = run(searched(corpus, extra_tests=f"far={changed}/valid"))
-    assert "fairseq-train" not in said and said.count("Translating the test set far") == len(before) == 4
-    assert {path: path.read_bytes() for path in before} == before
-    assert "Translating" not in run(searched(corpus))
-
-
 def test_a_failing_system_does_not_stop_the_others(corpus):
     line = comparison(corpus, learning_rate="1e38", systems="lstm,rnnsearch-30-small", out="failing")
     said = run(line, succeeds=False)
@@ -152,15 +136,6 @@ def test_a_wall_time_budget_survives_interruptions(corpus):
     assert values(out, "updates")["transformer"] > before and values(out, "peak memory, bytes")["transformer"] > 100e6
     (seconds,) = re.findall(r"done training in ([\d.]+) seconds", text.split("Loaded checkpoint")[-1])
     assert trained_for() > float(seconds), "the time before the kill was not counted"
-
-
-def test_systems_with_tied_outputs_train_and_translate(corpus):
-    systems = ["lstm", "fconv", "transformer", "gru_encoder-scaled_general", "grconv_encoder-none"]
-    options = {"systems": ",".join(systems), "tied": "true", "label_smoothing": 0.1, "updates": 4, "out": "tied"}
-    run(comparison(corpus, **options))
-    out = corpus.parent / "tied"
-    assert values(out, "updates") == dict.fromkeys(systems, 4)
-    assert values(out, "BLEU", seed="1").keys() == set(systems)
 
 
 def test_two_processes_train_one_system_together(corpus):

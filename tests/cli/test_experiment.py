@@ -11,7 +11,7 @@ from recurrent_mt.cli.experiment import report
 from recurrent_mt.runs.experiment import PROJECT, read_experiment
 from recurrent_mt.runs.plan import make_plan
 from recurrent_mt.runs.view import lay_out_results, show_results
-from tests.cli.recipes import BIN, copy, experiment, needs_tools, write_corpus
+from tests.cli.recipes import BIN, command, copy, experiment, needs_tools, run, write_corpus
 
 pytestmark = needs_tools
 
@@ -44,9 +44,9 @@ def said(folder):
     return dry_run(folder, folder / "corpus")
 
 
-def dry_run(folder, test_set, *, fresh=False):
+def dry_run(folder, test_set):
     options = {"corpus": folder / "corpus", "extra_tests": f"far={test_set / 'valid'}", "out": folder / "out"}
-    return experiment(folder / "mine.yaml", "--dry-run", fresh=fresh, **options)
+    return experiment(folder / "mine.yaml", "--dry-run", **options)
 
 
 def test_a_new_experiment_is_one_new_file(said, folder):
@@ -57,24 +57,11 @@ def test_a_new_experiment_is_one_new_file(said, folder):
     assert not (folder / "out").exists()
 
 
-def test_that_a_test_set_is_in_the_training_text_is_said_once_for_all_segmentations(folder):
-    options = {"corpus": folder / "corpus", "test": "train", "out": folder / "out"}
-    said = experiment("ablations/vocabulary.yaml", "--dry-run", **options)
-    text = folder / "corpus" / "train"
-    assert said.count(f"{text} has 120 of the 120 pairs of {text}, too: ") == 1
-
-
 def test_an_experiment_needs_no_home_folder_that_can_be_written(folder, said, monkeypatch):
     monkeypatch.setenv("HOME", "/dev/null/none")
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    assert dry_run(folder, folder / "corpus", fresh=True).count("\n  $ ") == said.count("\n  $ ")
-    assert not (folder / "out").exists()
-
-
-def test_a_profile_for_other_workflows_steers_no_experiment(folder, said, tmp_path, monkeypatch):
-    (tmp_path / "config.yaml").write_text("omit-from: split_words\n")
-    monkeypatch.setenv("SNAKEMAKE_PROFILE", str(tmp_path))
     assert dry_run(folder, folder / "corpus").count("\n  $ ") == said.count("\n  $ ")
+    assert not (folder / "out").exists()
 
 
 @pytest.fixture(scope="module")
@@ -104,31 +91,21 @@ def collected(folder, spaced):
 
 def test_text_in_a_folder_with_a_space_in_its_path_is_read(folder, spaced, collected, monkeypatch):
     monkeypatch.chdir(spaced)
-    options = {"corpus": "corpus", "extra_tests": "far=corpus/valid", "out": folder / "out"}
-    said = experiment(folder / "mine.yaml", "--dry-run", **options)
-    for path in ("train.fr", "test.en", "valid.en", "test.fr-en.align"):
-        assert f"'{spaced}/corpus/{path}'" in said, path
-    assert f"recurrent-mt get local '{spaced}/corpus/train' " in collected
-    assert collected.count("get local ") == collected.count(f"get local '{spaced}") == 3
-
-
-def test_paths_may_have_spaces_in_them(folder, spaced, monkeypatch):
-    monkeypatch.chdir(spaced)
     for language in ("fr", "en"):
         (spaced / f"far away.{language}").write_text("a b\n")
-    given = {"corpus": f"{spaced}/corpus", "out": folder / "an out"}
-    said = experiment(folder / "mine.yaml", "--dry-run", **given, extra_tests="far=far away")
-    assert f"'{spaced}/far away.fr'" in said and f"'{spaced}/corpus/train.en'" in said
+    options = {"corpus": "corpus", "extra_tests": "far=far away", "out": folder / "an out"}
+    said = experiment(folder / "mine.yaml", "--dry-run", **options)
+    for path in ("corpus/train.fr", "corpus/test.en", "corpus/valid.en", "corpus/test.fr-en.align", "far away.fr"):
+        assert f"'{spaced}/{path}'" in said, path
+    assert f"recurrent-mt get local '{spaced}/corpus/train' " in collected
+    assert collected.count("get local ") == collected.count(f"get local '{spaced}") == 3
     # What results are called after such a text has none.
-    said = experiment("wmt-fr-en.yaml", "--dry-run", **given, test="test,../far away", add="far away")
+    said = experiment("wmt-fr-en.yaml", "--dry-run", **options, test="test,../far away", add="far away")
     for path, name in (("far away", "added-far-away"), ("corpus/../far away", "test-far-away")):
-        assert re.search(
-            rf"get local '{spaced}/{path}' --unchanged \w+ \w+ --pair fr-en --out \S+/raw/{name}.new ", said
-        )
-    said = experiment("wmt-fr-en.yaml", "--dry-run", **given, extra_tests="far=far away")
-    assert re.search(
-        r" --exclude \S+/held-out/valid \S+/held-out/test corpora/\S+/extra/far-\w+/raw/test --jobs ", said
-    )
+        out = rf"--pair fr-en --out \S+/raw/{name}.new "
+        assert re.search(rf"get local '{spaced}/{path}' --unchanged \w+ \w+ {out}", said)
+    held_out = r"\S+/held-out/valid \S+/held-out/test \S+/held-out/test1 corpora/\S+/extra/far-\w+/raw/test"
+    assert re.search(rf" --exclude {held_out} --jobs ", said)
     assert re.search(rf" --unchanged \w+ '{spaced}/far away.fr' < '{spaced}/far away.fr' > \S+/raw/test.fr ", said)
 
 
@@ -147,26 +124,10 @@ def test_a_copy_that_was_killed_before_its_last_step_is_made_again(collected, tm
     assert not (tmp_path / new).exists()
 
 
-def test_checksums_are_found_from_the_folder_of_the_call_and_what_is_there_depends_on_them(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    line = ["wmt-fr-en.yaml", "--dry-run", "checksums=sums", f"out={tmp_path / 'out'}"]
-    assert f"{tmp_path}/sums: there is no such file" in experiment(*line, succeeds=False)
-    (tmp_path / "sums").touch()
-    said = experiment(*line)
-    (sources,) = set(re.findall(r"downloads/sources-\w+\.json", said))
-    assert f" --sources {sources} --downloads downloads --checksums {tmp_path}/sums " in said
-    # Other corpora are looked up anew.
-    assert sources not in experiment("wmt-zh-en.yaml", *line[1:])
-
-
-def test_a_further_test_set_has_the_dictionaries_of_the_first_shard(folder, tmp_path):
-    options = {
-        "corpus": folder / "corpus",
-        "extra_tests": f"far={folder / 'corpus' / 'valid'}",
-        "out": tmp_path / "out",
-    }
-    said = experiment(folder / "mine.yaml", "--dry-run", shards=2, **options)
-    assert re.search(r"--testpref \S+/extra/\S+ --srcdict corpora/\S+/data/shard0/dict.fr.txt ", said)
+def test_what_is_published_is_looked_up_once_for_each_experiment(tmp_path):
+    said = {name: experiment(f"wmt-{name}.yaml", "--dry-run", out=tmp_path) for name in ("fr-en", "zh-en")}
+    (first,), (second,) = (set(re.findall(r"downloads/sources-\w+\.json", text)) for text in said.values())
+    assert first != second and f" --sources {first} --downloads downloads " in said["fr-en"]
 
 
 def test_the_report_has_the_baseline_of_the_table_and_the_beams_that_this_experiment_wants(folder, tmp_path):
@@ -188,30 +149,6 @@ def test_another_text_under_the_name_of_a_test_set_is_translated_to_another_plac
     places = re.compile(r"mv (trainings/\S+/extra-far-\w+)\.search ")
     first, second = places.findall(said), places.findall(dry_run(folder, changed))
     assert len(first) == len(second) == 2 and not set(first) & set(second)
-
-
-def test_text_that_was_moved_is_not_read_again_and_changed_text_is(folder, tmp_path):
-    place = copy(folder / "corpus", tmp_path / "corpus")
-    options = {"systems": "", "out": tmp_path / "out"}
-    assert "Reading train.fr: " in experiment(folder / "mine.yaml", corpus=place, **options)
-    place = place.rename(tmp_path / "moved")
-    assert "== " not in experiment(folder / "mine.yaml", "--dry-run", corpus=place, **options)
-    (place / "train.fr").write_text((place / "train.fr").read_text().replace("chien", "chat"))
-    assert "== Reading train.fr" in experiment(folder / "mine.yaml", "--dry-run", corpus=place, **options)
-
-
-@pytest.mark.parametrize(("file", "name"), [("mine.yaml", "train.fr"), ("wmt-fr-en.yaml", "test.en")])
-def test_text_that_is_edited_before_it_is_read_is_not_taken_for_the_old_one(file, name, folder, tmp_path, monkeypatch):
-    place = copy(folder / "corpus", tmp_path / "corpus")
-
-    def edit(plan, out):
-        (place / name).write_text((place / name).read_text().replace("d", "D"))
-        lay_out_results(plan, out)
-
-    monkeypatch.setattr("recurrent_mt.runs.launcher.lay_out_results", edit)
-    options = {"corpus": place, "segmentation": "word:40", "systems": "", "out": tmp_path / "out"}
-    said = experiment(folder / file if file == "mine.yaml" else file, succeeds=False, **options)
-    assert f"{place / name}: it has changed since the experiment began: start the experiment again" in said
 
 
 def test_the_data_are_announced_once_they_are_there(folder, tmp_path, capsys):
@@ -238,32 +175,22 @@ def test_the_last_lines_name_folders_that_are_there(ablation, tmp_path, capsys):
     assert len(places) == (7 if ablation else 2) and all(Path(place).is_dir() for place in places)
 
 
-def test_gold_links_are_read_where_the_words_are_still_those_of_the_text(said, folder, tmp_path):
-    assert said.count("--gold ") == 1
-    for words in {"tokenizer": "moses"}, {"segmentation": "sentencepiece:40"}:
-        options = {"corpus": folder / "corpus", "out": tmp_path / "out", **words}
-        assert "--gold " not in experiment(folder / "mine.yaml", "--dry-run", **options), words
-
-
 def test_where_a_training_has_failed_there_is_no_drawing_of_a_former_one(said, tmp_path):
-    command = re.search(r"^  \$ (.* recurrent-mt align .*)$", said, re.MULTILINE)[1]
-    training, outcome = (re.search(pattern, command)[1] for pattern in (r"grep -qsx finished (\S+)", r"> (\S+); exit"))
-    former = tmp_path / re.search(r"--out (\S+)\.new ", command)[1]
+    line = re.search(r"^  \$ (.* recurrent-mt align .*)$", said, re.MULTILINE)[1]
+    training, outcome = (re.search(pattern, line)[1] for pattern in (r"grep -qsx finished (\S+)", r"> (\S+); exit"))
+    former = tmp_path / re.search(r"--out (\S+)\.new ", line)[1]
     former.mkdir(parents=True)
     (tmp_path / training).parent.mkdir(parents=True)
     (tmp_path / training).write_text("diverged\n")
-    subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True)
+    subprocess.run(["bash", "-c", line], cwd=tmp_path, check=True)
     assert (tmp_path / outcome).read_text() == "skipped\n" and not former.exists()
 
 
-def test_structure_is_drawn_of_what_has_it_and_scored_where_it_implies_trees(folder, tmp_path):
-    corpus = tmp_path / "corpus"
-    write_corpus(corpus)
-    (corpus / "test.fr.ptb").touch()
-    plain = "grconv_encoder-none"
-    systems = ",".join([plain, f"{plain}+grconv-dilated", f"{plain}+grconv-height=2", "gru_encoder-none"])
-    options = {"corpus": corpus, "systems": systems, "out": tmp_path / "out"}
-    said = experiment(folder / "mine.yaml", "--dry-run", **options)
-    calls = re.findall(r"recurrent-mt structure (.*)", said)
-    drawn = {re.search(r"structure/(\S+)\.new ", call)[1]: "--trees" in call for call in calls}
-    assert drawn == {plain: True, f"{plain}+grconv-dilated": False}
+def test_a_comparison_without_a_corpus_is_refused(tmp_path):
+    for given in ([], ["corpus=", "pair=fr-en"]):
+        said = run(command("compare_baselines.sh", *given, out=tmp_path / "run"), succeeds=False)
+        assert "corpus=DIR is required" in said, given
+
+
+def test_an_empty_run_folder_is_refused():
+    assert "error: out is empty: name a folder" in experiment("quickstart.yaml", "out=", succeeds=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.cli import toy
 from tests.commands import call
+from tests.compat.repairs import commands
 
 
 def factorize(checkpoint, rank, folder):
@@ -11,19 +12,19 @@ def factorize(checkpoint, rank, folder):
     *lines, _, file = call("factorize", "--checkpoint", checkpoint, "--rank", rank, "--save-dir", folder).stdout.split(
         "\n"
     )[:-1]
-    assert lines[0].split() == ["matrix", "shape", "rank", "kept", "numbers", "before"] and len(lines) == 1 + 7
+    assert lines[0].split() == ["matrix", "shape", "rank", "kept", "numbers", "before"] and len(lines) == 1 + 10
     return [float(line.split()[5]) for line in lines[1:]], file
 
 
 def test_a_model_is_made_low_rank_and_tuned(tmp_path_factory, tmp_path):
-    trained = toy.trained(tmp_path_factory)
+    trained = toy.learned(tmp_path_factory)
     full = trained / "save/checkpoint_last.pt"
-    assert factorize(full, 96, tmp_path / "exact") == ([1.0] * 7, str(tmp_path / "exact/checkpoint.pt"))
+    assert factorize(full, 96, tmp_path / "exact") == ([1.0] * 10, str(tmp_path / "exact/checkpoint.pt"))
     kept, low = factorize(full, 8, tmp_path / "low")
     assert all(0 < share < 1 for share in kept)
-    options = ("--arch", "gru_encoder", "--finetune-from-model", low, "--gru-rank", 8, "--max-update", 2)
-    log = toy.train(trained / "data", tmp_path / "tuned", *options).stdout
-    assert (tmp_path / "tuned/checkpoint_last.pt").is_file() and '"train_num_updates": "2"' in log
+    options = ("--encoder-bidirectional", "--finetune-from-model", low, "--gru-rank", 8, "--max-update", 2)
+    tuned = commands.train(trained / "data", tmp_path / "tuned", *options)
+    assert tuned["optimizer_history"][-1]["num_updates"] == 2
 
 
 def test_factorize_names_a_missing_checkpoint(tmp_path):

@@ -1,4 +1,4 @@
-"""``--help`` of the fairseq commands, with the plug-in and without."""
+"""``--help`` of the fairseq commands with the plug-in."""
 
 from __future__ import annotations
 
@@ -101,11 +101,6 @@ def test_help_of_generate_and_validate_has_the_tasks_options_and_no_models():
     assert "--left-pad-source" in generate and "--grconv-height" not in generate
     validate = toy.run("fairseq-validate", "--user-dir", toy.PLUGIN, "--help").stdout
     assert "--shrinking-beam" in validate and "usage: fairseq-validate" in validate
-
-
-def test_without_the_plug_in_the_help_is_fairseqs():
-    text = toy.run("fairseq-train", "--help", fresh=True).stdout
-    assert "--arch" in text and "--task TASK" in text and "plug-in" not in text and "--gru-rank" not in text
 
 
 def test_a_wrong_architecture_is_still_refused():

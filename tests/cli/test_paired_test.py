@@ -8,13 +8,11 @@ import pytest
 from sacrebleu.significance import estimate_ci
 
 from recurrent_mt.cli import analyze
-from recurrent_mt.evaluation.tables import Record, score_cell
 from recurrent_mt.metrics import randomization_p_value, statistics
 from tests.commands import call
 from tests.evaluation.test_analysis import make_run, write_lines
 from tests.metrics.sacrebleu_command import sacrebleu_command
 from tests.metrics.translations import translations
-from tests.pages import Outline
 
 RESAMPLES = 80
 #: Of each system, the share of wrong words, by seed.
@@ -113,16 +111,6 @@ def test_the_same_two_files_have_sacrebleus_p_and_interval_in_every_tool(run, tm
     assert found == dict.fromkeys(found, scored)
     assert set(signatures.values()) == {content["test_sets"][0]["signatures"]["BLEU"]}
     assert f"|bs:{RESAMPLES}|ar:{RESAMPLES}|seed:12345|" in signatures["compare"]
-
-    done = call("report", run, "--metrics", "bleu", "--resamples", RESAMPLES, "--out", tmp_path / "report.html")
-    assert done.returncode == 0, done.stderr
-    page = Outline((tmp_path / "report.html").read_text(encoding="utf-8"))
-    _, *rows = page.tables["Scores on the whole test set"]
-    cells = [score_cell(Record(name, "BLEU", **numbers)) for name, numbers in scored.items()]
-    assert [row[:2] for row in rows] == [
-        [name, f"{cell.text}{'*' * cell.star}{cell.detail}"] for name, cell in zip(scored, cells, strict=True)
-    ]
-    assert any(f"BLEU: {signatures['compare']}" in text for text in page.texts)
 
 
 def test_of_several_seeds_the_means_of_the_same_draws_are_tested(run, tmp_path):

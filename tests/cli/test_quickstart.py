@@ -3,7 +3,7 @@
 import re
 
 from recurrent_mt.metrics import score
-from tests.cli.recipes import TINY, command, experiment, needs_tools, run, values, write_corpus
+from tests.cli.recipes import TINY, command, copy, experiment, needs_tools, run, values, write_corpus
 from tests.commands import warm_environment
 
 #: It has alignments to draw as well as trees.
@@ -31,9 +31,13 @@ def test_a_quickstart_ends_in_a_table_and_a_report_and_a_second_call_does_what_i
     assert (out / "table.txt").read_text() in said and f"The report: {out}/report.html" in said
     assert f"recurrent-mt demo '{out}'" in said
     page = (out / "report.html").read_text(encoding="utf-8")
-    for heading in ("Scores", "Alignments", "Structure", "Training"):
+    words = "Sentence length", "Unknown words", "Words by frequency"
+    for heading in ("Scores", *words, "Alignments", "Structure", "Training"):
         assert f">{heading}</h2>" in page, heading
+    assert page.count("data:image/svg+xml") == len(list(out.glob("figures/*/*/*.svg"))) > 0
 
+    # The same text in another place is not read again.
+    corpus = options["corpus"] = corpus.rename(tmp_path / "moved")
     made = trained(out)
     again = experiment("quickstart.yaml", "--jobs", 2, **options)
     assert "Training" not in again.replace((out / "table.txt").read_text(), "") and trained(out) == made
@@ -48,6 +52,10 @@ def test_a_quickstart_ends_in_a_table_and_a_report_and_a_second_call_does_what_i
     planned = experiment("quickstart.yaml", "--dry-run", **options)
     assert planned.count(" fairseq-train ") == 1 and planned.count("fairseq-generate ") == 1
     (tmp_path / "kept").rename(training)
+
+    changed = copy(corpus, tmp_path / "changed")
+    (changed / "train.fr").write_text((changed / "train.fr").read_text().replace("chien", "chat"))
+    assert "== Reading train.fr" in experiment("quickstart.yaml", "--dry-run", **{**options, "corpus": changed})
 
     for gold in ("test.fr-en.align", "test.fr.ptb"):
         (corpus / gold).touch()

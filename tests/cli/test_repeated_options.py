@@ -1,6 +1,6 @@
 """Options given twice: argparse takes the last one without a word, and a result is of other input than was meant."""
 
-from argparse import ArgumentParser, _SubParsersAction
+from argparse import _SubParsersAction
 
 import pytest
 
@@ -23,18 +23,14 @@ def takes_several(action):
 
 @pytest.mark.parametrize("name", TOOLS)
 def test_an_option_of_one_value_is_refused_by_name_when_it_is_given_twice(name, capsys):
-    parser = make_parser(TOOLS[name], load_tool(name))
-    for place in range(len(list(list_parsers(parser)))):
-        for number in range(len(list(list_parsers(parser))[place]._actions)):
-            # A parser is made for one command line.
-            one = list(list_parsers(make_parser(TOOLS[name], load_tool(name))))[place]
-            action = one._actions[number]
+    for parser in list_parsers(make_parser(TOOLS[name], load_tool(name))):
+        for action in parser._actions:
             if not action.option_strings or takes_several(action):
                 continue
             action.type, action.choices = str, None
             flag = action.option_strings[-1]
             count = action.nargs if isinstance(action.nargs, int) else 1
             with pytest.raises(SystemExit) as ended:
-                ArgumentParser.parse_args(one, [flag, *["1"] * count, flag, *["2"] * count])
+                parser.parse_args([flag, *["1"] * count, flag, *["2"] * count])
             assert ended.value.code == 2
             assert f"argument {'/'.join(action.option_strings)}: it is given twice" in capsys.readouterr().err

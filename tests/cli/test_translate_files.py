@@ -52,7 +52,7 @@ PROGRAM = f"""
 import sys
 from recurrent_mt.cli import translate
 from recurrent_mt.cli.command import main
-search = lambda form, options, program: [sys.executable, "-c", {SEARCH!r}, str(options.buffer_size), sys.argv[1]]
+search = lambda form, options: [sys.executable, "-c", {SEARCH!r}, str(options.buffer_size), sys.argv[1]]
 translate.search_command = search
 sys.exit(main(["translate", *sys.argv[2:]]))
 """
@@ -68,7 +68,7 @@ def search(tmp_path, monkeypatch):
     go = str(tmp_path / "go")
     monkeypatch.setattr(
         *(translate, "search_command"),
-        lambda form, options, program: [sys.executable, "-c", SEARCH, str(options.buffer_size), go],
+        lambda form, options: [sys.executable, "-c", SEARCH, str(options.buffer_size), go],
     )
 
 
@@ -209,8 +209,7 @@ def test_more_messages_than_a_pipe_holds_do_not_stop_a_search(tmp_path):
         process.translate(["fail", "x"])
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("waits", [0, 4, 31, 49])
+@pytest.mark.parametrize(("jobs", "waits"), [(1, 0), (1, 49), (2, 4), (2, 31)])
 def test_killed_and_called_again_it_writes_what_one_call_would(folder, tmp_path, jobs, waits):
     text, out, go = tmp_path / "input", tmp_path / "out", tmp_path / "go"
     lines = [f"{line} wait" if number == waits else line for number, line in enumerate(LINES)]
@@ -251,12 +250,6 @@ def test_what_is_translated_with_is_not_overwritten(folder, tmp_path, name):
     done = call(*words(folder, "--input", tmp_path / "input", "--out", folder / name))
     assert done.returncode == 1 and f"{folder / name} would be overwritten: choose another --out" in done.stderr
     assert (folder / name).read_bytes() == before
-
-
-@pytest.mark.parametrize("option", [("--input", "x"), ("--jobs", 2), ("--buffer-size", 3)])
-def test_what_a_part_of_the_data_has_no_use_for_is_refused(folder, option):
-    done = call(*last_of_each(*words(folder, "--split", "test", *option)))
-    assert done.returncode == 2 and f"{option[0]} does not go with --split" in done.stderr
 
 
 def chunk_ends(lines):
@@ -392,11 +385,10 @@ def searches(go, tool):
 @pytest.mark.parametrize(
     "flags",
     [
-        ("--split", "test", "--jobs", 2),
         ("--", "--buffer-size", "9"),
         ("--", "--input=x"),
         ("--", "--constraints", "ordered"),
-        ("--split", "test", "--", "--results-path", "x"),
+        ("--", "--results-path", "x"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(folder, flags):

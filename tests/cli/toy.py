@@ -30,12 +30,9 @@ TRAINING = [
 ]
 
 
-def run(
-    command: str, *arguments: object, text: str = "", check: bool = True, fresh: bool = False
-) -> subprocess.CompletedProcess:
-    """Runs a console command; ``fresh`` imports all anew (see `tests.commands`)."""
-    start = commands.run if fresh else commands.run_warm
-    done = start(command, *arguments, text=text)
+def run(command: str, *arguments: object, text: str = "", check: bool = True) -> subprocess.CompletedProcess:
+    """Runs a console command in a process that has imported fairseq (see `tests.commands`)."""
+    done = commands.run_warm(command, *arguments, text=text)
     if check and done.returncode:
         raise AssertionError(f"{command} ended with {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
     return done
@@ -52,52 +49,35 @@ def write_corpus(folder: Path, *, train: int = 400) -> None:
             (folder / f"{split}.{suffix}").write_text(lines)
 
 
-def preprocess(text: Path, destination: Path, *options: object, fresh: bool = False) -> None:
+def preprocess(text: Path, destination: Path, *options: object) -> None:
     """Binarizes the corpus in ``text`` with fairseq's own command."""
     splits = [f"--{split}pref={text / split}" for split in ("train", "valid", "test")]
-    run("fairseq-preprocess", "-s", "src", "-t", "tgt", *splits, "--destdir", destination, *options, fresh=fresh)
+    run("fairseq-preprocess", "-s", "src", "-t", "tgt", *splits, "--destdir", destination, *options)
 
 
-def train(
-    data: Path, save: Path, *options: object, check: bool = True, fresh: bool = False
-) -> subprocess.CompletedProcess:
+def train(data: Path, save: Path, *options: object, check: bool = True) -> subprocess.CompletedProcess:
     """Trains on binarized data; ``options`` name the architecture and the number of updates."""
     model = ("--save-dir", save, *SMALL, *TRAINING, *options)
-    return run("fairseq-train", data, "--user-dir", PLUGIN, *model, check=check, fresh=fresh)
+    return run("fairseq-train", data, "--user-dir", PLUGIN, *model, check=check)
 
 
-def generate(
-    data: Path, path: object, *options: object, check: bool = True, fresh: bool = False
-) -> subprocess.CompletedProcess:
+def generate(data: Path, path: object, *options: object, check: bool = True) -> subprocess.CompletedProcess:
     """Translates the test set."""
     model = ("--path", path, "--cpu", "--num-workers", "0", "--beam", "3", *options)
-    return run("fairseq-generate", data, "--user-dir", PLUGIN, *model, check=check, fresh=fresh)
-
-
-def trained(factory: pytest.TempPathFactory) -> Path:
-    """A folder with a small corpus, its binarized data, and in save a model trained for 20 updates."""
-
-    def build(folder: Path) -> Path:
-        write_corpus(folder, train=100)
-        preprocess(folder, folder / "data")
-        train(folder / "data", folder / "save", "--arch", "gru_encoder", "--max-update", 20)
-        return folder
-
-    return build_once(factory, "toy", build)
+    return run("fairseq-generate", data, "--user-dir", PLUGIN, *model, check=check)
 
 
 def learned(factory: pytest.TempPathFactory) -> Path:
     """A folder with the corpus, its binarized data, and in save a model that has learned the task.
 
-    It has the checkpoints of two updates, with moving averages; log is what its training printed.
+    It has the checkpoints of two updates; log is what its training printed.
     """
 
     def build(folder: Path) -> Path:
         write_corpus(folder)
         preprocess(folder, folder / "data")
-        saved = ("--save-interval-updates", 50, "--store-ema", "--ema-decay", 0.9)
-        options = ("--arch", "gru_encoder", "--encoder-bidirectional", "--max-update", 100, *saved)
-        done = train(folder / "data", folder / "save", *options)
+        options = ("--arch", "gru_encoder", "--encoder-bidirectional", "--max-update", 100)
+        done = train(folder / "data", folder / "save", *options, "--save-interval-updates", 50)
         (folder / "log").write_text(done.stdout + done.stderr)
         return folder
 

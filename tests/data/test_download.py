@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from recurrent_mt.data.download import DownloadError, Patience, download, extract, file_sha256
+from recurrent_mt.data.download import DownloadError, Patience, download, extract
 
 CONTENT = random.Random(1).randbytes(100_000)
 VERSION = f'"{hashlib.md5(CONTENT).hexdigest()}"'
@@ -119,18 +119,6 @@ def test_what_is_empty_or_damaged_is_refused_by_name(server, tmp_path, name):
         download(server.url(name), tmp_path / name, patience=HASTY)
     assert server.url(name) in str(refusal.value)
     assert not list(tmp_path.glob(f"{name}*"))
-
-
-def test_a_wrong_checksum_is_refused(served, tmp_path):
-    path = tmp_path / "corpus.bin"
-    right = hashlib.sha256(CONTENT).hexdigest()
-    with pytest.raises(DownloadError, match=f"has the SHA-256 {right}, not 0000"):
-        download(served.url("corpus.bin"), path, sha256="0" * 64, patience=HASTY)
-    assert not list(tmp_path.glob("corpus.bin*"))
-    download(served.url("corpus.bin"), path, sha256=right.upper(), patience=HASTY)
-    assert file_sha256(path) == right
-    with pytest.raises(DownloadError, match="not 1111"):
-        download(served.url("corpus.bin"), path, sha256="1" * 64)
 
 
 def test_what_the_server_does_not_have(server, tmp_path):

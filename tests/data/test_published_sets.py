@@ -95,15 +95,6 @@ def test_a_failed_download_is_told_in_one_line(get_tgz):
     assert re.fullmatch(r"error: http\S+fr-en\.tgz: the server answers 404 Not Found\n", done.stderr)
 
 
-def test_a_download_without_a_line_among_the_checksums_is_refused(get_tgz, server, tmp_path):
-    url = PUBLISHED["tgz"][1]
-    (tmp_path / "sums").write_text(f"{'0' * 64}  {url}\n")  # an address, in place of HOST/PATH
-    done = get_tgz("mirror", "--checksums", tmp_path / "sums")
-    place = url.partition("://")[2]
-    assert done.returncode == 1 and not server.requests
-    assert done.stderr == f"error: {tmp_path}/sums: there is no line for {place}, which is to be downloaded\n"
-
-
 def test_a_folder_that_is_there_is_refused_before_the_download(get_tgz, server, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "text.fr").write_text("un\n")

@@ -6,6 +6,7 @@ The stand-ins of tests/runs/slurm.py are for what can be tried without it, in se
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -128,9 +129,10 @@ def test_two_nodes_that_srun_starts_are_one_with_twice_the_batches(cluster, tmp_
     """And when one goes down, Slurm begins the job anew, and the training goes on from its last checkpoint."""
     shards = make_shards(tmp_path)
     one = train_alone(shards, tmp_path)
-    meeting = ("--nodes", "2", "--node-rank", "0", "--rendezvous", "node0:29500", "--timeout", "120")
-    call = train_script("--dry-run", *meeting, overrides=overrides(shards, tmp_path / "two", update_freq=1))
-    line = re.search(r"^  or, in a job of Slurm, for all: (.*)$", cluster.run(*call).stdout, re.MULTILINE)[1]
+    meeting = ("--nodes", "2", "--node-rank", "RANK", "--rendezvous", "node0:29500", "--timeout", "120")
+    call = train_script(*meeting, overrides=overrides(shards, tmp_path / "two", update_freq=1))
+    each = shlex.join(map(str, call)).replace("RANK", '"$SLURM_NODEID"')
+    line = shlex.join(["srun", "bash", "-c", f"exec {each}"])
     # sbatch itself says one line, at the beginning of the same log.
     log = tmp_path / "job.log"
     options = ("--wait", "--requeue", "--open-mode=append", f"--output={log}", "--nodes=2", "--ntasks-per-node=1")

@@ -39,7 +39,7 @@ COLLECTED = replace(
 )
 
 
-def test_text_is_taken_from_where_it_is():
+def test_text_is_taken_from_where_it_is_and_a_local_one_must_be_what_it_was():
     local, collected = LOCAL, COLLECTED
     assert local.source_file("text", "train", "fr") == "/text/train.fr"
     assert local.reference_file("text", "test", "en") == "/raw/test.en"
@@ -49,15 +49,10 @@ def test_text_is_taken_from_where_it_is():
         place = "extra/more-1"
         assert corpus.source_file(place, "test", "fr") == corpus.reference_file(place, "test", "fr") == "/other/more.fr"
         assert corpus.is_local(place)
+        assert corpus.unchanged_flags(place, "test", "en") == "--unchanged 4d /other/more.en"
     assert (local.is_local("text"), collected.is_local("text")) == (True, False)
-
-
-def test_a_local_text_must_be_what_it_was():
-    local, collected = LOCAL, COLLECTED
     assert local.unchanged_flags("text", "train", "fr") == "--unchanged train-fr /text/train.fr"
     assert collected.unchanged_flags("text", "train", "fr") == ""
-    for corpus in (local, collected):
-        assert corpus.unchanged_flags("extra/more-1", "test", "en") == "--unchanged 4d /other/more.en"
 
 
 @pytest.mark.parametrize(
@@ -77,15 +72,13 @@ def test_published_text_goes_through_the_steps_that_are_asked_for(cleaning, word
 
 
 def test_a_local_text_is_copied_and_a_published_one_downloaded():
-    corpus = replace(COLLECTED, known_checksums="my sums")
-    assert COLLECTED.get_command("added-own") == "local '/my text/own' --unchanged 1a 2b"
+    corpus = COLLECTED
+    assert corpus.get_command("added-own") == "local '/my text/own' --unchanged 1a 2b"
     assert corpus.get_inputs("added-own") == [] and corpus.downloads("added-own") == 0 < corpus.downloads("dev")
     published = "published dev --sources known --downloads downloads"
-    assert COLLECTED.get_command("dev") == published
-    near = f"{published} --mirror http://near --checksums 'my sums'"
-    assert replace(corpus, mirror="http://near").get_command("dev") == near
-    assert COLLECTED.get_inputs("dev") == ["known"]
-    assert corpus.get_inputs("dev") == ["known", "my sums"]
+    assert corpus.get_command("dev") == published and corpus.get_inputs("dev") == ["known"]
+    near = replace(corpus, mirror="http://near")
+    assert near.get_command("dev") == f"{published} --mirror http://near"
 
 
 def test_texts_are_joined_to_splits():
@@ -101,26 +94,6 @@ def test_texts_are_joined_to_splits():
     assert corpus.in_domain == ["corpora/bpe-100-x/clean/held-out/valid", f"{raw}/news_commentary-1/text"]
 
 
-@pytest.mark.parametrize(
-    ("segmentation", "learned_from", "tokens"),
-    [
-        ("word:100", ["text/words/train.fr", "text/words/train.en"], "text/words/valid"),
-        ("bpe:100", ["text/both-sides"], "text/segmented/valid"),
-        ("sentencepiece:100", ["text/words/train.fr", "text/words/train.en"], "text/segmented/valid"),
-    ],
-)
-def test_models_read_words_or_their_parts(segmentation, learned_from, tokens):
-    corpus = replace(LOCAL, record={**RECORD, "SEGMENTATION": segmentation})
-    assert corpus.segmentation_text == [f"{corpus.folder}/{file}" for file in learned_from]
-    assert corpus.tokens("text", "valid") == f"{corpus.folder}/{tokens}"
-
-
-def test_a_test_set_keeps_all_its_sentences():
-    assert LOCAL.length_flags("train") == "--max 50"
-    assert LOCAL.length_flags("test") == "--refuse"
-    assert replace(LOCAL, lengths={"test": 1023}).length_flags("test") == "--max 1023 --refuse"
-
-
 def test_each_shard_has_training_text_and_the_first_one_everything_else():
     whole, parts = LOCAL, COLLECTED
     data = "corpora/bpe-100-x/data"
@@ -132,10 +105,3 @@ def test_each_shard_has_training_text_and_the_first_one_everything_else():
     prepared = "corpora/bpe-100-x/text/prepared"
     assert parts.held_out_flags() == f"--validpref {prepared}/valid --testpref {prepared}/test,{prepared}/test1"
     assert parts.prepared(["test1"]) == [f"{prepared}/test1.fr", f"{prepared}/test1.en"]
-
-
-def test_a_further_test_set_has_data_of_its_own():
-    corpus = LOCAL
-    assert corpus.translated_data("test") == corpus.translated_data("test-without-unknown") == corpus.binarized
-    (folder,) = {file.rpartition("/")[0] for file in corpus.translated_data("extra-more-1")}
-    assert folder == "corpora/bpe-100-x/extra/more-1/data"

@@ -148,6 +148,7 @@ def test_a_rate_that_yaml_takes_for_a_number_stays_as_it_is_written(tmp_path):
         ("lenpens=0.5", "command line: lenpens would do nothing: there are no beams"),
         ("select_words=0", "select_words must be a number of words such as 348M, not '0'"),
         ("train=", "train should be a valid string, not 'None'"),
+        ("size=huge", "size should be 'small', 'medium' or 'full', not 'huge'"),
         ("add=more", "add is for collected text"),
         ("cleaning=true", "cleaning is for collected text"),
     ],

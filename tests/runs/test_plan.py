@@ -113,8 +113,9 @@ def test_systems_of_one_size_differ_in_their_architecture_alone():
 
 
 @pytest.mark.parametrize("name", ["lstm", "fconv", "transformer", "gru_encoder-additive", "grconv_encoder-none"])
-def test_all_systems_can_have_one_matrix_for_both_ends_of_the_decoder(name):
+def test_all_systems_have_one_optimizer_and_can_have_one_matrix_for_both_ends_of_the_decoder(name):
     tied = arguments(name, "tied=true")
+    assert "--optimizer fused_adam" in tied
     assert ("--share-input-output-embed" if name == "fconv" else "--share-decoder-input-output-embed") in tied.split()
     assert name == "transformer" or ("--decoder-embed-dim 128" in tied and "--decoder-out-embed-dim 128" in tied)
 
@@ -202,11 +203,6 @@ def test_all_systems_have_one_objective():
     smoothed = "label_smoothing=.1"
     assert "--criterion label_smoothed_cross_entropy --label-smoothing 0.1" in arguments("lstm", smoothed)
     assert "--criterion chunked_cross_entropy --label-smoothing 0.1" in arguments("gru_encoder-none", smoothed)
-
-
-@pytest.mark.parametrize("name", ["lstm", "fconv", "transformer", "gru_encoder-additive", "grconv_encoder-none"])
-def test_all_systems_of_a_comparison_have_one_optimizer(name):
-    assert "--optimizer fused_adam" in arguments(name)
 
 
 def test_stock_systems_are_half_as_wide_as_the_recurrent_decoder():

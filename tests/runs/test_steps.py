@@ -106,11 +106,6 @@ def test_alignments_and_structure_are_drawn_where_a_system_has_them(arguments, e
     assert (system.attends, system.has_structure) == expected
 
 
-def test_searches_are_called_after_their_beam_and_exponent():
-    plan = plan_of("quickstart", "beams=3", "lenpens=1,0,0.5")
-    assert plan.beam_names == ["beam-3", "beam-3-unnormalized", "beam-3-lenpen-0.5"]
-
-
 @pytest.fixture
 def own_text(tmp_path):
     for name in ("train", "valid", "test", "more"):
@@ -125,14 +120,6 @@ def test_an_experiment_ends_in_tables_and_a_report():
     plan = make_plan("cells", read_experiment(EXPERIMENTS / "ablations" / "cells.yaml"))
     assert plan.result_files == [f"{plan.results}/cells.txt"]
     assert replace(plan, systems={}).result_files == []
-
-
-def test_every_seed_of_a_system_may_be_drawn_and_counted():
-    plan = plan_of("quickstart", "systems=lstm,fconv", "seeds=1,2")
-    system = plan.systems["fconv"]
-    assert system.outcomes == [f"trainings/{system.folder}/seed-{seed}/outcome" for seed in (1, 2)]
-    assert f"trainings/{system.folder}/seed-2/beam-5/operations.outcome" in plan.operation_outcomes
-    assert len(plan.operation_outcomes) == 4
 
 
 def test_references_are_those_of_all_test_sets(own_text):
@@ -164,14 +151,6 @@ def test_a_training_without_a_learning_rate_ends_as_the_search_did(outcome, ends
     line = lstm.unless_chosen([str(tmp_path / "outcome")])
     subprocess.run([shutil.which("bash"), "-c", f"{line}printf trained > {tmp_path}/outcome"], check=True)
     assert (tmp_path / "outcome").read_text() == ends_as
-
-
-def test_a_report_compares_with_what_the_tables_do(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    plan = plan_of("quickstart")
-    assert plan.compared_with() == "BASELINE"
-    write(tmp_path / plan.results / "table.json", '{"test_sets": [{"baseline": "lstm"}]}')
-    assert plan.compared_with() == "lstm"
 
 
 LINKS, TREES = "fr-en.align", "fr.ptb"

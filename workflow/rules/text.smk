@@ -34,21 +34,17 @@ rule copy_text:
         "recurrent-mt words copy --language {wildcards.lang} {params.unchanged} < {params.source:q} > {output} 2> {log}"
 
 
-rule copy_reference:
+use rule copy_text as copy_reference with:
     input:
         corpus("made_reference", "place", "split", "lang"),
     output:
         "corpora/{corpus}/{place}/raw/{split}.{lang}",
     params:
         source=corpus("reference_file", "place", "split", "lang"),
-        unchanged=corpus("unchanged_flags", "place", "split", "lang"),
     log:
         "logs/{corpus}/{place}/raw-{split}.{lang}.log",
-    priority: 1
     message:
         "Reading the references {wildcards.split}.{wildcards.lang}"
-    shell:
-        "recurrent-mt words copy --language {wildcards.lang} {params.unchanged} < {params.source:q} > {output} 2> {log}"
 
 
 rule split_words:

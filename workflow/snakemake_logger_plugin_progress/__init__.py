@@ -31,7 +31,6 @@ TRAININGS = ("train", "try_rate")
 SECONDS_BETWEEN_READINGS = 1.0
 #: Without a terminal, a training is reported when it has come so much further.
 UPDATES_BETWEEN_LINES = 100
-LOCKED = "Directory cannot be locked"
 
 
 @dataclass
@@ -178,9 +177,7 @@ class LogHandler(LogHandlerBase):
             return
         self.ended.set()
         self.say()
-        if any(LOCKED in error for error in self.errors):
-            self.say("Another call is working in the same folder: wait for it, and rerun the same command.")
-        elif self.errors and not self.stopped:
+        if self.errors and not self.stopped:
             self.say(*self.errors)
         elif self.common_settings.dryrun and not self.total and not self.errors:
             self.say("Everything is there: nothing is left to do.")
