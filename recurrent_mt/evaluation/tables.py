@@ -1,6 +1,6 @@
 """Results: a row for each number, whatever counted it, and the tables that are shown of them.
 
-Scores of whole test sets and of groups of sentences, points of curves, word accuracy, n-best lists, beams, trainings,
+Scores of whole test sets and of groups of sentences, points of curves, word accuracy, beams, trainings,
 trees and alignments are records, rows of one tidy table. What is on the screen or on a page is a query of it; text,
 Markdown and JSON are written here.
 """

@@ -5,7 +5,7 @@
     systems/NAME/seed-N/             one training of a system, and its translations, in which are
         checkpoints/checkpoint_best.pt
         train.log  peak-memory  outcome
-        test.log  test.detokenized  test.nbest  test.outcome
+        test.log  test.detokenized  test.outcome
     rates/NAME/                      a search for a learning rate: choice.json, and a training for each rate
     figures/  beams/  table.json  report.html
 

@@ -37,8 +37,6 @@ CHECKPOINTS = [
 #: Options whose values are files: word vectors, and what samples subwords, of which there may be two.
 SAMPLED = "--sample-subwords"
 FILES = ("--encoder-embed-path", "--decoder-embed-path", SAMPLED)
-#: How long the n-best lists in a log are, at most.
-LISTED = 10
 
 
 def training_folder(folder: str, seed: object) -> str:
@@ -147,37 +145,31 @@ class System:
     # Translations.
 
     @staticmethod
-    def search_flags(name: str, beam: str) -> str:
+    def search_flags(name: str) -> str:
         """What differs between the searches of test sets."""
-        if name.startswith("extra-"):
-            return "--nbest 1"
-        flags = f"--nbest {min(int(beam), LISTED)}"
-        return f"{flags} --unkpen inf" if name == "test-without-unknown" else flags
+        return "--unkpen inf" if name == "test-without-unknown" else ""
 
     @staticmethod
-    def penalized_flags(penalty: str, beam: str) -> str:
+    def penalized_flags(penalty: str) -> str:
         """What differs between the searches for the curve over beams; ``penalty`` is the end of their names."""
         penalty = penalty.removeprefix("-lenpen-")
-        flags = {"": "", "-unnormalized": " --unnormalized"}.get(penalty, f" --lenpen {penalty}")
-        return f"--nbest {min(int(beam), LISTED)}{flags}"
+        return {"": "", "-unnormalized": "--unnormalized"}.get(penalty, f"--lenpen {penalty}")
 
     @property
     def search_options(self) -> str:
         """What all searches have."""
         return shlex.join(self.corpus.form.search_flags(PROJECT / "user_dir"))
 
-    def finish(self, output: Sequence[str], *, lists: bool = False) -> str:
+    def finish(self, output: Sequence[str]) -> str:
         """What follows a search that has written ``NAME.search``: its log, and its translations as people write them.
 
         Args:
             output: the file ``NAME.outcome`` of the search.
-            lists: whether the n-best lists are wanted, too.
         """
         name, detokenizer = output[0].removesuffix(f".{OUTCOME}"), self.corpus.form.join_command
         flags = "" if detokenizer == "cat" else f" --detokenizer {shlex.quote(detokenizer)}"
-        tool = f"recurrent-mt hypotheses {name}.log{flags}"
-        every = f"{tool} --all --out {name}.nbest && " if lists else ""
-        return f"mv {name}.search {name}.log && {{ {every}{tool} --out {name}.detokenized; }} > {name}.search 2>&1"
+        tool = f"recurrent-mt hypotheses {name}.log{flags} --out {name}.detokenized"
+        return f"mv {name}.search {name}.log && {tool} > {name}.search 2>&1"
 
     # Drawings.
 

@@ -17,12 +17,12 @@ rule translate:
         f"{TRAINING}/beam-{{beam}}/{{name}}.outcome",
     params:
         data=system("corpus.translated_folder", "name"),
-        flags=system("search_flags", "name", "beam"),
+        flags=system("search_flags", "name"),
         join=system("corpus.form.merge_flags"),
         search=system("search_options"),
         model=f"{TRAINING}/{BEST}",
         place=f"{TRAINING}/beam-{{beam}}/{{name}}",
-        finish=system("finish", "output", lists=True),
+        finish=system("finish", "output"),
         what=system("corpus.translated_set", "name"),
     wildcard_constraints:
         name=TRANSLATIONS,
@@ -45,7 +45,7 @@ use rule translate as search_beam with:
         f"{TRAINING}/beams/beam-{{beam}}{{penalty}}.outcome",
     params:
         data=system("corpus.dictionary_folder"),
-        flags=system("penalized_flags", "penalty", "beam"),
+        flags=system("penalized_flags", "penalty"),
         place=f"{TRAINING}/beams/beam-{{beam}}{{penalty}}",
         finish=system("finish", "output"),
         what="the test set",
