@@ -84,8 +84,6 @@ class OnnxModel:
         source, self.target_words = (
             [word for _, word in read_lines(folder / f"{side}.txt")] for side in ("source", "target")
         )
-        for side, words in (("source", source), ("target", self.target_words)):
-            check_special(folder / f"{side}.txt", words, manifest["special"])
         self.pad, self.eos, self.unk = (manifest["special"][name] for name in SPECIAL)
         # A text has no padding: a literal <pad> is a word that no model knows, as it is with fairseq-compat.
         self.source_words = {word: number for number, word in enumerate(source) if number != self.pad}
@@ -116,15 +114,9 @@ class OnnxModel:
             words: (N,) the last words, ``</s>`` before the first; as many hypotheses for each sentence, in turn.
             sources: B sentences.
             state: of N hypotheses.
-
-        Raises:
-            FileError: if the graph is of other words.
         """
         names = ["log_probabilities", *(f"next_{name}" for name in self._state_names)]
         scores, *following = self._decoder.run(names, {"word": words, **sources._asdict(), **state})
-        if scores.shape[1] != len(self.target_words):
-            message = f"it scores {scores.shape[1]} words, and target.txt has {len(self.target_words)}"
-            raise FileError(self._decoder.path, f"{message}: export the model again")
         return scores, dict(zip(self._state_names, following))
 
 
@@ -166,14 +158,6 @@ def check_files(folder: Path, checksums: Mapping[str, str]) -> None:
         with (folder / name).open("rb") as file:
             if file_digest(file, "sha256").hexdigest() != checksum:
                 raise FileError(folder / name, "it is not the file that was exported: export the model again")
-
-
-def check_special(path: Path, words: Sequence[str], special: Mapping[str, int]) -> None:
-    """Raises FileError if words do not have a symbol where the manifest says."""
-    for name in SPECIAL:
-        if words[special[name] : special[name] + 1] != [name]:
-            message = f"line {special[name] + 1} is not {name}, which has that number in manifest.json"
-            raise FileError(path, f"{message}: export the model again")
 
 
 def read_manifest(path: Path) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from ..text_files import write_aside, write_text
 from .decoder import Source, Step, prepare_source, score_words, state_shapes
 from .encoders import add_encoder
 from .graph import Graph
-from .quantization import quantize
+from .quantization import EightBitGraph
 
 #: The layout of the folder; a reader refuses another.
 FORMAT = "recurrent-mt-onnx-1"
@@ -70,14 +70,17 @@ def export_model(model: ExportedModel, folder: Path, *, int8: bool = False) -> N
     Args:
         model: what to write.
         folder: created if missing.
-        int8: whether weights are stored in eight bits; see :func:`~recurrent_mt.onnx_export.quantization.quantize`.
+        int8: whether weights are stored in eight bits; see
+            :class:`~recurrent_mt.onnx_export.quantization.EightBitGraph`.
 
     Raises:
         ValueError: if there is no graph for the model's encoder.
     """
-    graphs = {"encoder.onnx": build_encoder(model), "decoder.onnx": build_decoder(model)}
-    if int8:
-        graphs = {file: quantize(graph) for file, graph in graphs.items()}
+    kind = EightBitGraph if int8 else Graph
+    graphs = {
+        "encoder.onnx": build_encoder(model, kind("encoder")),
+        "decoder.onnx": build_decoder(model, kind("decoder")),
+    }
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "manifest.json").unlink(missing_ok=True)
     move_shared(list(graphs.values()), folder / SHARED)
@@ -120,9 +123,8 @@ def move_shared(graphs: Sequence[onnx.ModelProto], file: Path) -> None:
                 found[data].external_data.extend(entries)
 
 
-def build_encoder(model: ExportedModel) -> onnx.ModelProto:
+def build_encoder(model: ExportedModel, graph: Graph) -> onnx.ModelProto:
     """From the words of one sentence (S,) to ``keys`` (S', A), ``values`` (S', P), and the first state."""
-    graph = Graph("encoder")
     embedded = embed(graph, model.source_embedding, graph.input("words", "int", ["S"]))
     parts = model.encoder, model.encoder_norm, model.encoder_attention
     encoded = add_encoder(graph, *parts, embedded)
@@ -134,13 +136,13 @@ def build_encoder(model: ExportedModel) -> onnx.ModelProto:
     return graph.model()
 
 
-def build_decoder(model: ExportedModel) -> onnx.ModelProto:
+def build_decoder(model: ExportedModel, graph: Graph) -> onnx.ModelProto:
     """From the last word (N,), the source (B, S', …), and the state (N, …) to ``log_probabilities`` and the next state.
 
     N is a multiple of B: hypothesis n is one of sentence n // (N / B). Before the first word, the last word is
     ``</s>``.
     """
-    graph, shapes = Graph("decoder"), state_shapes(model.decoder)
+    shapes = state_shapes(model.decoder)
     word = graph.input("word", "int", ["N"])
     source = Source(
         graph.input("keys", "float", ["B", "K", None]),
@@ -160,5 +162,5 @@ def build_decoder(model: ExportedModel) -> onnx.ModelProto:
 
 def embed(graph: Graph, embedding: nn.Embedding, words: str) -> str:
     """Exports the embedding of tokens: (N,) → (N, E)."""
-    rows = graph.op("Gather", embedding.weight, words, axis=0)
+    rows = graph.look_up(embedding.weight, words)
     return graph.op("Add", rows, embedding.bias) if isinstance(embedding, BiasedEmbedding) else rows

@@ -74,6 +74,18 @@ class Graph:
         self._nodes.append(helper.make_node(operator, inputs, outputs, name=outputs[0], **attributes))
         return outputs[0] if count == 1 else outputs
 
+    def multiply(self, rows: str, weight: Tensor, bias: Tensor | None = None) -> str:
+        """The products (N, M) of a weight (M, K) with rows (N, K), plus the bias (M,) if there is one."""
+        return self.op("Gemm", rows, weight, *([] if bias is None else [bias]), transB=1)
+
+    def look_up(self, table: Tensor, words: str) -> str:
+        """The rows of a table that words have."""
+        return self.op("Gather", table, words, axis=0)
+
+    def recurrent(self, weight: Tensor) -> Operand:
+        """A weight of ONNX's GRU."""
+        return weight
+
     def loop(
         self, body: Callable[[Graph, Sequence[str]], Sequence[str]], state: Sequence[str], *, times: str
     ) -> list[str]:
@@ -143,7 +155,8 @@ class Graph:
             array = operand.detach().float().cpu().numpy()
         else:
             array = np.asarray(operand)
-            array = array.astype({"f": np.float32, "i": np.int64, "b": np.bool_}[array.dtype.kind])
+            if not isinstance(operand, np.ndarray):
+                array = array.astype({"f": np.float32, "i": np.int64}[array.dtype.kind])
             key = (array.dtype.str, array.shape, array.tobytes())
         constants = self._root._constants
         if key not in constants:
@@ -154,8 +167,8 @@ class Graph:
 def linear(graph: Graph, rows: str, weight: Tensor | LowRankMatrix, bias: Tensor | None = None) -> str:
     """The products (N, M) of a weight (M, K) with rows (N, K), plus the bias (M,) if there is one."""
     if isinstance(weight, LowRankMatrix):
-        rows, weight = graph.op("Gemm", rows, weight.right, transB=1), weight.left
-    return graph.op("Gemm", rows, weight, *([] if bias is None else [bias]), transB=1)
+        rows, weight = graph.multiply(rows, weight.right), weight.left
+    return graph.multiply(rows, weight, bias)
 
 
 def apply_linear(graph: Graph, rows: str, layer: nn.Linear) -> str:
@@ -265,8 +278,8 @@ def gru_over_sentence(graph: Graph, layer: GRU, rows: str, *, backward: bool) ->
     states, _ = graph.op(
         "GRU",
         graph.op("Unsqueeze", rows, [1]),
-        reorder(whole_matrix(layer.input_weight)),
-        reorder(recurrent),
+        graph.recurrent(reorder(whole_matrix(layer.input_weight))),
+        graph.recurrent(reorder(recurrent)),
         F.pad(reorder(bias), (0, 3 * size)),
         count=2,
         hidden_size=size,

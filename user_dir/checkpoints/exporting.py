@@ -18,7 +18,7 @@ def write_onnx(checkpoint: Path, data: Path, folder: Path, *, int8: bool) -> Non
     """Writes a model as ONNX.
 
     Raises:
-        ModuleNotFoundError: without onnx, or for eight bits onnxruntime.
+        ModuleNotFoundError: without onnx.
         ValueError: if the checkpoint and the dictionaries do not fit together, or the model cannot be exported.
     """
     from recurrent_mt.onnx_export import export_model
