@@ -135,17 +135,6 @@ def test_models_that_compute_something_else_with_the_same_parameters_are_refused
     assert not (tmp_path / "mean.pt").exists()
 
 
-def test_models_of_different_languages_are_refused_by_name(save, average):
-    paths = save(*[{"w": torch.ones(1)}] * 3)
-    for path, pair in zip(paths, (("fr", "en"), (None, None), ("en", "fr")), strict=True):
-        state = torch.load(path)
-        state["cfg"]["task"] = {"_name": "translation", "source_lang": pair[0], "target_lang": pair[1]}
-        torch.save(state, path)
-    assert average(paths[:2])["model"]["w"].item() == 1
-    with pytest.raises(ValueError, match=r"1\.pt and \S+3\.pt hold different models: fr-en → en-fr"):
-        average([paths[0], paths[2]])
-
-
 def test_moving_averages_are_averaged_instead_where_they_are_asked_for(save, average):
     moving = [{"w": torch.tensor([float(n)])} for n in (10, 20)]
     paths = save({"w": torch.ones(1)}, {"w": torch.ones(1)}, ema=moving)
