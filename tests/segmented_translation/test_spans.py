@@ -6,7 +6,6 @@ import pytest
 
 from user_dir.segmented_translation.segmentation import (
     COPY_COST,
-    DIVISORS,
     LAST_RESORT,
     MODES,
     Candidate,
@@ -15,7 +14,6 @@ from user_dir.segmented_translation.segmentation import (
     SpanTable,
     choose,
     normalize,
-    paper_divisor,
     spans_of,
     translate_by_segments,
 )
@@ -26,12 +24,12 @@ CANDIDATES = [
     Candidate(("far",), 6.0, 1.0),  # mean 3.5, later
 ]
 
-#: Of a span of six words, whose divisor is log 8 = 3 log 2 in the code and log 6 in the paper.
+#: Of a span of six words, whose divisor is log 8 = 3 log 2.
 BY_HAND = {
-    "default": ("near", 2.0, 2.0),
-    "rev": ("good", 3.5, 3.5),
-    "norm": ("near", 2 / (3 * math.log(2)), 2 / math.log(6)),
-    "normrev": ("good", 3.5 / (3 * math.log(2)), 3.5 / math.log(6)),
+    "default": ("near", 2.0),
+    "rev": ("good", 3.5),
+    "norm": ("near", 2 / (3 * math.log(2))),
+    "normrev": ("good", 3.5 / (3 * math.log(2))),
 }
 DEFAULT, REV, NORM = MODES["default"], MODES["rev"], MODES["norm"]
 
@@ -40,27 +38,16 @@ DEFAULT, REV, NORM = MODES["default"], MODES["rev"], MODES["norm"]
 def test_each_mode_costs_what_its_formula_says(name):
     mode = MODES[name]
     chosen = choose(CANDIDATES, inverse=mode.inverse)
-    word, by_code, by_paper = BY_HAND[name]
+    word, expected = BY_HAND[name]
     assert chosen.words == (word,)
-    for divisor, expected in (("code", by_code), ("paper", by_paper)):
-        cost = normalize(chosen.cost, 6, DIVISORS[divisor]) if mode.normalized else chosen.cost
-        assert cost == pytest.approx(expected, rel=1e-12)
-
-
-def test_the_modes_are_the_four_of_the_code():
-    assert list(MODES) == list(BY_HAND)
-
-
-def test_a_single_word_costs_the_last_resort_by_the_papers_divisor():
-    assert normalize(0.5, 1) == pytest.approx(0.5 / math.log(3))
-    assert normalize(0.5, 1, paper_divisor) == LAST_RESORT
+    cost = normalize(chosen.cost, 6) if mode.normalized else chosen.cost
+    assert cost == pytest.approx(expected, rel=1e-12)
 
 
 def test_no_candidate_is_the_last_resort_in_every_mode():
     for inverse in (False, True):
         assert choose([], inverse=inverse) == Choice((), LAST_RESORT)
-    for words in (1, 2, 20):
-        assert normalize(LAST_RESORT, words) == LAST_RESORT
+    assert normalize(LAST_RESORT, 2) == LAST_RESORT
 
 
 class UpperCase:
@@ -135,11 +122,10 @@ def test_a_sentence_costs_what_its_mode_says():
     assert spans.cost(("a", "b"), MODES["normrev"]) == pytest.approx(2.2 / math.log(4))
 
 
-@pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
-def test_an_empty_line_and_one_word_are_translated(mode):
-    assert translated("", mode=mode).as_record() == {"cost": 0.0, "segments": []}
-    assert translated("", mode=mode).text == ""
-    assert translated("word", mode=mode).text == "WORD"
+def test_an_empty_line_and_one_word_are_translated():
+    assert translated("").as_record() == {"cost": 0.0, "segments": []}
+    assert translated("").text == ""
+    assert translated("word").text == "WORD"
 
 
 def test_a_sentence_may_be_one_span():
@@ -152,14 +138,10 @@ def test_a_sentence_may_be_one_span():
     assert len(translated("a b c", translate=flat, longest=2).segments) == 2
 
 
-def test_unknown_words_are_translated_like_others_by_default():
+def test_unknown_words_are_copied_on_request():
     assert translated("a ?b").text == "A ?B"
-
-
-@pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
-def test_unknown_words_are_copied_on_request(mode):
     translate = UpperCase()
-    result = translated("a ?x ?y b", mode=mode, translate=translate, copy_unknown=True)
+    result = translated("a ?x ?y b", translate=translate, copy_unknown=True)
     assert result.text == "A ?x ?y B"
     assert [segment.source for segment in result.segments] == ["a", "?x ?y", "b"]
     assert result.segments[1].cost == COPY_COST == 1e-4

@@ -11,7 +11,6 @@ from fairseq.sequence_scorer import SequenceScorer
 from tests.models import building
 from tests.tolerances import INVARIANCE
 from user_dir.segmented_translation.translation import (
-    BatchLimits,
     Ensemble,
     ForwardTranslator,
     InverseScorer,
@@ -26,7 +25,7 @@ SOURCE_WORDS, TARGET_WORDS = 9, 7
 COSTS = {"rel": INVARIANCE["rtol"], "abs": 10 * INVARIANCE["atol"]}
 
 
-def system(*, shrinking_beam=False, inverse=False, architecture="gru_encoder", seed=4, count=1):
+def system(*, shrinking_beam=False, inverse=False, architecture="gru_encoder", seed=4, count=1, **limits):
     """A random model whose translations depend strongly on the source."""
     config = PublishedTranslationConfig()
     config.max_source_positions = config.max_target_positions = 64
@@ -41,7 +40,7 @@ def system(*, shrinking_beam=False, inverse=False, architecture="gru_encoder", s
         for parameter in model.parameters():
             torch.nn.init.normal_(parameter, std=0.9)
         models.append(model.eval())
-    return Ensemble(task, models)
+    return Ensemble(task, models, **limits)
 
 
 def random_spans(number, seed=1):
@@ -57,9 +56,9 @@ def random_spans(number, seed=1):
 def test_spans_of_a_batch_are_translated_as_one_at_a_time(shrinking_beam, count):
     spans = random_spans(12)
     # Of the ensemble, the shrinking beam must try two of them again.
-    there = system(shrinking_beam=shrinking_beam, count=count, seed=7)
-    forward = ForwardTranslator(there, beam=4, limits=BatchLimits(7, 30))
-    inverse = InverseScorer(system(inverse=True, seed=8), limits=BatchLimits(7, 30))
+    limits = {"max_sentences": 7, "max_tokens": 30}
+    forward = ForwardTranslator(system(shrinking_beam=shrinking_beam, count=count, seed=7, **limits), beam=4)
+    inverse = InverseScorer(system(inverse=True, seed=8, **limits))
     translate = partial(translate_spans, forward=forward, inverse=inverse)
     together = translate(spans)
     assert len({candidates[0].words for candidates in together}) > 3, "the model says the same of everything"
