@@ -15,7 +15,6 @@ from typing import NamedTuple
 import onnx
 from torch import nn
 
-from ..layers.attention import EncoderSelfAttention
 from ..layers.decoder import GRUDecoder
 from ..layers.weights import BiasedEmbedding
 from ..text_files import write_aside, write_text
@@ -36,7 +35,6 @@ class ExportedModel(NamedTuple):
     Attributes:
         encoder: of :mod:`recurrent_mt.layers`.
         encoder_norm: of its output, or None.
-        encoder_attention: over its output, or None.
         source_embedding: of the source words.
         decoder: the recurrence.
         target_embedding: of the target words.
@@ -51,7 +49,6 @@ class ExportedModel(NamedTuple):
 
     encoder: nn.Module
     encoder_norm: nn.LayerNorm | None
-    encoder_attention: EncoderSelfAttention | None
     source_embedding: nn.Embedding
     decoder: GRUDecoder
     target_embedding: nn.Embedding
@@ -126,8 +123,7 @@ def move_shared(graphs: Sequence[onnx.ModelProto], file: Path) -> None:
 def build_encoder(model: ExportedModel, graph: Graph) -> onnx.ModelProto:
     """From the words of one sentence (S,) to ``keys`` (S', A), ``values`` (S', P), and the first state."""
     embedded = embed(graph, model.source_embedding, graph.input("words", "int", ["S"]))
-    parts = model.encoder, model.encoder_norm, model.encoder_attention
-    encoded = add_encoder(graph, *parts, embedded)
+    encoded = add_encoder(graph, model.encoder, model.encoder_norm, embedded)
     source, state = prepare_source(graph, model.decoder, encoded)
     graph.output(source.keys, "keys", ["K", None])
     graph.output(source.values, "values", ["K", None])
@@ -155,8 +151,7 @@ def build_decoder(model: ExportedModel, graph: Graph) -> onnx.ModelProto:
     features, following = step(embed(graph, model.target_embedding, word), state)
     graph.output(score_words(graph, features, model.output), "log_probabilities", ["N", None])
     for name, shape in shapes.items():
-        varying = ["N", *("T_next" if size == "T" else size for size in shape[1:])]
-        graph.output(following[name], f"next_{name}", varying)
+        graph.output(following[name], f"next_{name}", shape)
     return graph.model()
 
 

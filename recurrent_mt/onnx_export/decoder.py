@@ -18,10 +18,7 @@ from .graph import (
     gru_step,
     layer_output,
     linear,
-    merge_heads,
-    mix_in_time,
     project_inputs,
-    softmax_attention,
 )
 
 #: The score of a place without an annotation: its share in the softmax is exactly zero.
@@ -43,15 +40,11 @@ class Source(NamedTuple):
 
 
 def state_shapes(decoder: GRUDecoder) -> dict[str, list[Any]]:
-    """What a hypothesis carries from step to step, by name; N hypotheses and T steps vary."""
+    """What a hypothesis carries from step to step, by name; N hypotheses vary."""
     layers, size = len(decoder.upper) + 1, decoder.first.gru.hidden_size
     shapes: dict[str, list[Any]] = {"hidden": ["N", layers, size]}
-    if decoder.first.gru.time_skip is not None:
-        shapes["earlier"] = ["N", layers, decoder.first.gru.time_skip.span - 1, size]
     if decoder.word_first and decoder.first.has_attention:
         shapes["context"] = ["N", 3 * size + decoder.readout.state.out_features]
-    if decoder.self_attention is not None:
-        shapes["past"] = ["N", "T", 2 * size]
     return shapes
 
 
@@ -68,12 +61,8 @@ def prepare_source(graph: Graph, decoder: GRUDecoder, encoded: Encoded) -> tuple
     hidden = graph.op("Tanh", apply_linear(graph, encoded.summary, decoder.initial))
     hidden = graph.op("Reshape", hidden, [1, *shapes["hidden"][1:]])
     state = {"hidden": hidden}
-    if "earlier" in shapes:
-        state["earlier"] = graph.op("Expand", graph.op("Unsqueeze", hidden, [2]), [1, *shapes["earlier"][1:]])
     if "context" in shapes:
         state["context"] = graph.op("Identity", torch.zeros(1, shapes["context"][1]))
-    if "past" in shapes:
-        state["past"] = graph.op("Identity", torch.zeros(1, 0, shapes["past"][2]))
     return Source(keys, graph.op("Concat", *values, axis=1)), state
 
 
@@ -97,56 +86,25 @@ class Step:
     def __call__(self, embedded: str, state: dict[str, str]) -> tuple[str, dict[str, str]]:
         """The features (N, O) and the next state, after the words (N, E) and the state before."""
         graph, decoder = self.graph, self.decoder
-        histories = self._histories(state)
         gru = decoder.first.gru
+        before = [graph.op("Gather", state["hidden"], layer, axis=1) for layer in range(len(decoder.upper) + 1)]
         read_before = "context" in state
-        context = state["context"] if read_before else self._read(self._previous_state(gru, histories[0]))
+        context = state["context"] if read_before else self._read(before[0])
         width = 3 * gru.hidden_size
         inputs = graph.op("Add", project_inputs(graph, gru, embedded), columns(graph, context, 0, width))
         layers, rows = [], embedded
-        for layer, history in zip([gru, *cast("list[GRU]", decoder.upper)], histories):
+        for layer, last in zip([gru, *cast("list[GRU]", decoder.upper)], before):
             if layer is not gru:
                 inputs = project_inputs(graph, layer, rows)
-            states = gru_step(graph, layer, inputs, self._previous_state(layer, history))
+            states = gru_step(graph, layer, inputs, last)
             if self.begins is not None:
-                states = graph.op("Where", self.begins, history[-1], states)
+                states = graph.op("Where", self.begins, last, states)
             layers.append(states)
             rows = layer_output(graph, layer.output, states, rows, self.alive)
-        following = self._advance(state, layers)
-        if read_before:
-            context = self._read(self._previous_state(gru, self._histories(following)[0]))
-            following["context"] = context
-        if decoder.self_attention is not None:
-            rows, following["past"] = self._attend_to_past(rows, state["past"])
-        return self._read_out(rows, embedded, columns(graph, context, width, 2**62)), following
-
-    def _histories(self, state: dict[str, str]) -> list[list[str]]:
-        """Each layer's states (N, H) that enter a step: the earliest that counts, and the last."""
-        graph = self.graph
-        layers = range(len(self.decoder.upper) + 1)
-        last = [graph.op("Gather", state["hidden"], layer, axis=1) for layer in layers]
-        if "earlier" not in state:
-            return [[states] for states in last]
-        return [
-            [graph.op("Squeeze", graph.op("Slice", state["earlier"], [i, 0], [i + 1, 1], [1, 2]), [1, 2]), states]
-            for i, states in enumerate(last)
-        ]
-
-    def _previous_state(self, layer: GRU, history: list[str]) -> str:
-        return history[-1] if layer.time_skip is None else mix_in_time(self.graph, layer, history[-1], history[0])
-
-    def _advance(self, state: dict[str, str], layers: list[str]) -> dict[str, str]:
-        graph = self.graph
         following = {"hidden": graph.op("Concat", *(graph.op("Unsqueeze", x, [1]) for x in layers), axis=1)}
-        if "earlier" in state:
-            hidden = graph.op("Unsqueeze", state["hidden"], [2])
-            shifted = graph.op("Slice", state["earlier"], [1], [2**62], [2])
-            earlier = graph.op("Concat", shifted, hidden, axis=2)
-            if self.begins is not None:
-                begins = graph.op("Unsqueeze", self.begins, [2, 3])
-                earlier = graph.op("Where", begins, state["earlier"], earlier)
-            following["earlier"] = earlier
-        return following
+        if read_before:
+            context = following["context"] = self._read(layers[0])
+        return self._read_out(rows, embedded, columns(graph, context, width, 2**62)), following
 
     def _read(self, previous: str) -> str:
         """The sum (N, P) of the values under the attention of what enters a step (N, H)."""
@@ -176,14 +134,6 @@ class Step:
 
     def _width(self) -> int:
         return 3 * self.decoder.first.gru.hidden_size + self.decoder.readout.state.out_features
-
-    def _attend_to_past(self, rows: str, past: str) -> tuple[str, str]:
-        graph, layer = self.graph, self.decoder.self_attention
-        assert layer is not None
-        past = graph.op("Concat", past, graph.op("Unsqueeze", apply_linear(graph, rows, layer.memory), [1]), axis=1)
-        queries = graph.op("Unsqueeze", apply_linear(graph, rows, layer.query), [1])
-        heads = graph.op("Squeeze", softmax_attention(graph, layer, queries, past), [1])
-        return merge_heads(graph, layer, rows, heads), past
 
     def _read_out(self, states: str, embedded: str, context: str) -> str:
         """Exports :class:`recurrent_mt.layers.decoder.MaxoutReadout`; there is no previous word at the beginning."""

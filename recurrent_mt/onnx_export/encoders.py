@@ -9,7 +9,6 @@ from typing import NamedTuple, cast
 import torch
 from torch import Tensor, nn
 
-from ..layers.attention import EncoderSelfAttention
 from ..layers.grconv import WAVES, DilatedGRConv, DilatedGRConvEncoder, GRConvEncoder, GRConvWeights
 from ..layers.gru import GRU, GRUEncoder
 from .graph import (
@@ -20,8 +19,6 @@ from .graph import (
     gru_over_sentence,
     layer_output,
     linear,
-    merge_heads,
-    softmax_attention,
 )
 
 
@@ -168,21 +165,8 @@ ENCODERS: dict[type[nn.Module], Callable[..., tuple[str, str]]] = {
 }
 
 
-def add_encoder(
-    graph: Graph,
-    layer: nn.Module,
-    norm: nn.LayerNorm | None,
-    attention: EncoderSelfAttention | None,
-    embedded: str,
-) -> Encoded:
-    """Adds an encoder.
-
-    Args:
-        graph: under construction.
-        layer: the encoder's.
-        norm: of its output, or None.
-        attention: over its output, or None.
-        embedded: (S, E) the words.
+def add_encoder(graph: Graph, layer: nn.Module, norm: nn.LayerNorm | None, embedded: str) -> Encoded:
+    """Adds an encoder of words (S, E), with a norm of its output if there is one.
 
     Raises:
         ValueError: if the encoder is none of :data:`ENCODERS`.
@@ -191,18 +175,4 @@ def add_encoder(
         known = ", ".join(kind.__name__ for kind in ENCODERS)
         raise ValueError(f"there is no ONNX graph for the encoder {type(layer).__name__}; there is for {known}")
     encoded = Encoded(*ENCODERS[type(layer)](graph, layer, embedded))
-    if norm is not None:
-        encoded = Encoded(*(apply_norm(graph, rows, norm) for rows in encoded))
-    return encoded if attention is None else attend_to_itself(graph, attention, encoded)
-
-
-def attend_to_itself(graph: Graph, layer: EncoderSelfAttention, encoded: Encoded) -> Encoded:
-    """Exports :class:`recurrent_mt.layers.attention.EncoderSelfAttention`."""
-    states = encoded.summary if layer.of_summary else encoded.annotations
-    queries, memory = (
-        graph.op("Unsqueeze", apply_linear(graph, rows, part), [0])
-        for rows, part in ((states, layer.query), (encoded.annotations, layer.memory))
-    )
-    heads = graph.op("Squeeze", softmax_attention(graph, layer, queries, memory), [0])
-    attentive = merge_heads(graph, layer, states, heads)
-    return encoded._replace(summary=attentive) if layer.of_summary else encoded._replace(annotations=attentive)
+    return encoded if norm is None else Encoded(*(apply_norm(graph, rows, norm) for rows in encoded))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from fairseq.data import Dictionary
 
+from recurrent_mt.layers.gru import GRU
+
 from ..models.encoder_decoder import EncoderDecoderModel
 from .checkpoint import Checkpoint
 
@@ -31,19 +33,26 @@ def take_apart(checkpoint: Checkpoint) -> ExportedModel:
 
     Raises:
         ModuleNotFoundError: without onnx.
-        ValueError: if the model is none of this plug-in.
+        ValueError: if the model is none of this plug-in, or has what no graph here has.
     """
     from recurrent_mt.onnx_export import ExportedModel
 
     model, task = checkpoint.model, checkpoint.task
     if not isinstance(model, EncoderDecoderModel):
         raise ValueError(f"{checkpoint.path} holds a {type(model).__name__}: only this plug-in's models are exported")
+    variants = [part.variant for part in model.modules() if isinstance(part, GRU)]
+    reasons = {
+        "--skip-time": any(variant.time_skip for variant in variants),
+        "a deep transition": any(variant.transition_depth > 1 for variant in variants),
+        "self-attention": model.encoder.self_attention is not None or model.decoder.layer.self_attention is not None,
+    }
+    for reason in (reason for reason, holds in reasons.items() if holds):
+        raise ValueError(f"{checkpoint.path} has {reason}, which is not exported: translate with fairseq")
     output = model.decoder.output_projection
     longest_source, longest_target = model.max_positions()
     return ExportedModel(
         encoder=model.encoder.layer,
         encoder_norm=model.encoder.norm,
-        encoder_attention=model.encoder.self_attention,
         source_embedding=model.encoder.embed_tokens,
         decoder=model.decoder.layer,
         target_embedding=model.decoder.embed_tokens,

@@ -4,8 +4,8 @@
     recurrent-mt translate-onnx FOLDER <test.fr >test.en
 
 The folder holds the encoder, one step of the decoder, the words of both languages, and a manifest. Models
-with GRU or grConv encoders can be exported, the authors' imported ones included. An encoder's low-rank
-matrices are multiplied out. Needs the package onnx.
+with GRU or grConv encoders can be exported, the authors' imported ones included, but for --skip-time, deep
+transitions, and self-attention. An encoder's low-rank matrices are multiplied out. Needs the package onnx.
 """
 
 from __future__ import annotations
