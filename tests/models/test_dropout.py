@@ -45,14 +45,6 @@ def test_without_retained_dropout_two_passes_are_equal():
     assert torch.equal(scores(model), scores(model))
 
 
-def test_retained_dropout_reaches_the_named_modules_alone():
-    model = prepared("gru_encoder", retain=True, modules=["Encoder"])
-    assert model.encoder.dropout_in.retained and not model.decoder.dropout_in.retained
-    batch = sample([5, 3], [4, 2])["net_input"]
-    first, second = (model.encoder(batch["src_tokens"]).annotations for _ in range(2))
-    assert not torch.equal(first, second)
-
-
 def from_the_command_line(names, *flags, path="model.pt", **options):
     """A model as fairseq-generate prepares it with --retain-dropout-modules, and the owners that keep their dropout."""
     words = ["data", "--path", path, "--retain-dropout-modules", names, *flags]
@@ -162,15 +154,6 @@ def test_recurrent_dropout_drops_numbers_of_the_recurrent_matrices_for_all_steps
         layer.candidate_weight.copy_(candidate)
     assert not torch.allclose(dropped, whole)
     assert torch.equal(layer(rows, initial, counts), dropped)
-
-
-def test_recurrent_dropout_reaches_encoder_and_decoder():
-    model = build("gru_encoder", recurrent_dropout=0.5, encoder_bidirectional=True, encoder_layers=2, decoder_layers=2)
-    layers = [part for part in model.modules() if isinstance(part, GRU)]
-    assert len(layers) == 6 and all(layer.dropout.probability == 0.5 for layer in layers)
-    model.train()
-    batch = sample([5, 3], [4, 2])["net_input"]
-    assert not torch.equal(model(**batch)[0], model(**batch)[0])
 
 
 def test_retained_recurrent_dropout_differs_from_step_to_step_of_a_search_as_the_help_says():
