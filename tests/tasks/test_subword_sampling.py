@@ -111,31 +111,12 @@ def test_no_piece_of_what_moses_escapes_is_drawn(tmp_path):
     assert all(" l&apos; " in one and " &amp; " in one for one in drawn)
 
 
-def test_without_dropout_bpe_is_the_usual_one(codes):
-    sampler, words = sampler_and_dictionary(codes, 0.0)
-    tokens = encoded(sampler, words, "lowest newer wide")
-    assert sampler.resample(tokens, 5).equal(tokens)
-
-
 def sampled_pairs(codes):
     sampler, words = sampler_and_dictionary(codes, 0.4)
     tokens = [encoded(sampler, words, " ".join(WORDS[i : i + 3])) for i in range(6)]
     sizes = [len(one) for one in tokens]
     pairs = LanguagePairDataset(tokens, sizes, words, tokens, sizes, words)
     return SampledSubwordsDataset(pairs, source=sampler, target=sampler, seed=7)
-
-
-def test_each_epoch_draws_other_pieces_and_the_same_epoch_the_same(codes):
-    dataset = sampled_pairs(codes)
-
-    def epoch(number):
-        dataset.set_epoch(number)
-        return [dataset[i][side].tolist() for i in range(6) for side in ("source", "target")]
-
-    first = epoch(1)
-    assert first != epoch(2) and first == epoch(1) and first[0::2] != first[1::2]
-    batch = dataset.collater([dataset[i] for i in range(6)])
-    assert batch["ntokens"] == sum(len(dataset[i]["target"]) for i in range(6))
 
 
 @pytest.mark.parametrize("workers", [0, 1])
