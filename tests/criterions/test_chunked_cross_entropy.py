@@ -9,7 +9,7 @@ from fairseq.criterions.cross_entropy import CrossEntropyCriterion
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
 from fairseq.models.fconv import FConvDecoder, FConvEncoder, FConvModel
 
-from tests.models.building import ARCHITECTURES, build, sample, task
+from tests.models.building import build, sample, task
 from tests.training import trainer
 from user_dir.criterions import ChunkedCrossEntropyCriterion, SummedCrossEntropyCriterion
 from user_dir.models.model import Decoder
@@ -45,7 +45,7 @@ def assert_same(model, smoothing=None, **options):
 with_and_without_smoothing = pytest.mark.parametrize("smoothing", [None, 0.1])
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("architecture", ["gru_encoder", "grconv_encoder"])
 @with_and_without_smoothing
 def test_the_chunked_loss_and_its_gradients_are_fairseqs(architecture, smoothing):
     # Double, as fairseq's own gradients of so small a model are off by more than the tolerance in single precision.
