@@ -46,7 +46,6 @@ def compare(tmp_path, capsys, old, new, *options, machine=None):
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        (case(8, 2.0), case(8, 1.5), ["ratio to recorded products 2.00 → 1.50, times 0.75, better"]),
         (case(8, 2.0), case(8, 3.0), ["ratio to recorded products 2.00 → 3.00, times 1.50, worse"]),
         (case(8, 2.0), case(8, 2.1), ["ratio to recorded products 2.00 → 2.10, times 1.05"]),
         (

@@ -49,12 +49,6 @@ def test_a_file_that_is_no_checkpoint_is_named_and_not_run(folder, kind):
     assert not (folder / "made").exists() and not (folder / "low").exists()
 
 
-def test_a_broken_dictionary_is_named(folder):
-    (folder / "dict.tgt.txt").write_text("t0 3\nt1\n")
-    with pytest.raises(ValueError, match=r"dict\.tgt\.txt: Incorrect dictionary format"):
-        Checkpoint(folder / "checkpoint.pt", folder)
-
-
 def test_dictionaries_of_another_size_are_said_to_be_that(folder):
     with (folder / "dict.tgt.txt").open("a") as file:
         file.write("one-more 1\n")

@@ -95,17 +95,6 @@ def test_a_span_that_occurs_twice_is_translated_once():
     assert len(spans) == 6
 
 
-def test_short_spans_are_cheaper_here_and_the_words_come_in_order():
-    result = translated("a b c")
-    assert result.text == "A B C"
-    assert [(segment.start, segment.end, segment.cost) for segment in result.segments] == [
-        (0, 1, 1.0),
-        (1, 2, 1.0),
-        (2, 3, 1.0),
-    ]
-    assert result.cost == 3.0
-
-
 def test_the_part_of_a_word_that_a_translation_ends_with_is_joined_to_none():
     def cut_off(spans):
         return [[Candidate(("we@@",), 1.0)] for _ in spans]
@@ -113,29 +102,10 @@ def test_the_part_of_a_word_that_a_translation_ends_with_is_joined_to_none():
     assert translated("a b", translate=cut_off, longest=1).text == "we we@@"
 
 
-def test_a_sentence_costs_what_its_mode_says():
-    spans = table()
-    spans.add([("a", "b")])
-    assert spans.cost(("a", "b"), DEFAULT) == 4.0
-    assert spans.cost(("a", "b"), REV) == pytest.approx(2.2)
-    assert spans.cost(("a", "b"), NORM) == pytest.approx(4 / math.log(4))
-    assert spans.cost(("a", "b"), MODES["normrev"]) == pytest.approx(2.2 / math.log(4))
-
-
 def test_an_empty_line_and_one_word_are_translated():
     assert translated("").as_record() == {"cost": 0.0, "segments": []}
     assert translated("").text == ""
     assert translated("word").text == "WORD"
-
-
-def test_a_sentence_may_be_one_span():
-    def flat(spans):
-        return [[Candidate(("all", "of", "it"), 1.0)] for _ in spans]
-
-    result = translated("a b c", translate=flat)
-    assert [segment.source for segment in result.segments] == ["a b c"]
-    assert result.text == "all of it"
-    assert len(translated("a b c", translate=flat, longest=2).segments) == 2
 
 
 def test_unknown_words_are_copied_on_request():
@@ -146,12 +116,6 @@ def test_unknown_words_are_copied_on_request():
     assert [segment.source for segment in result.segments] == ["a", "?x ?y", "b"]
     assert result.segments[1].cost == COPY_COST == 1e-4
     assert translate.calls == [[("a",), ("b",)]], "spans with an unknown word are not translated"
-
-
-def test_a_span_with_known_and_unknown_words_is_forbidden():
-    spans = table(copy_unknown=True)
-    spans.add([("a", "?x")])
-    assert spans.cost(("a", "?x"), DEFAULT) == math.inf
 
 
 def test_periods_are_added_and_taken_off():
@@ -183,10 +147,6 @@ def test_the_period_counts_in_the_length_that_divides():
     spans = table(add_period=True)
     spans.add([("a", "b")])
     assert spans.cost(("a", "b"), NORM) == pytest.approx(9 / math.log(5))
-
-
-def test_copies_are_unchanged_even_with_added_periods():
-    assert translated("a ?X b", copy_unknown=True, add_period=True).text == "A ?X b ."
 
 
 def test_a_span_without_translation_is_the_last_resort():
