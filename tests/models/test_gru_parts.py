@@ -84,15 +84,6 @@ def test_a_part_without_kernels_narrows_products_alone_under_autocast(part, numb
     assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
 
 
-@pytest.mark.parametrize(("part", "number"), zip(WITHOUT_KERNELS, (torch.bfloat16, torch.float16)))
-def test_a_part_without_kernels_runs_with_narrow_weights(part, number):
-    model, batch = build("gru_encoder", **WITHOUT_KERNELS[part]), sample([4, 1, 6], [5, 2, 7])["net_input"]
-    expected = model(**batch)[0]
-    scores = model.to(number)(**batch)[0]
-    scores.sum().backward()
-    assert scores.dtype is number and (scores.float() - expected).abs().max() < 0.05
-
-
 @pytest.mark.parametrize("part", WITHOUT_KERNELS)
 def test_a_part_without_kernels_is_named_once_in_the_log(part, caplog):
     encoder_decoder._say_without_kernels.cache_clear()

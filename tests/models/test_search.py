@@ -109,12 +109,6 @@ def test_printed_alignments_point_at_the_attended_word(architecture, options):
             assert hypothesis["alignment"] == expected
 
 
-def test_models_of_different_encoders_make_an_ensemble():
-    built = [build("gru_encoder").eval(), build("grconv_encoder", decoder_attention="none").eval()]
-    batch = sources([3, 5])
-    assert all(len(beam) == 5 for beam in generate(built, batch))
-
-
 @pytest.mark.parametrize(
     ("attention", "options", "alike"),
     half(["none", "additive"], [{}, {"skip_time": 3}, {"decoder_self_attention_heads": 2}], [True, False]),

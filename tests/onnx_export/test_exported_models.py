@@ -182,16 +182,10 @@ def test_an_embedding_that_everything_shares_is_stored_once(int8, tmp_path):
     (words, size), number = model.encoder.embed_tokens.weight.shape, 1 if int8 else 4
     assert (tmp_path / "shared.bin").stat().st_size == words * size * number
     others = sum(weight.numel() for weight in model.parameters()) - words * size
-    stored = sum(file.stat().st_size for file in tmp_path.glob("*.onnx"))
-    assert stored < (2 if int8 else 4) * others + 40_000
+    assert sum(file.stat().st_size for file in tmp_path.glob("*.onnx")) < (2 if int8 else 4) * others + 40_000
     batch = sources(LENGTHS)
-    found = beam_search(exported, words_of(batch), beam=5, max_words=9)
     if not int8:
-        assert_same_translations(found, generate([model], batch))
-    (tmp_path / "exact").mkdir()
-    exact = export(model, tmp_path / "exact", joint)
-    scores = [one.step(np.full(len(LENGTHS), exact.eos), *one.encode(words_of(batch)))[0] for one in (exact, exported)]
-    assert np.abs(scores[0] - scores[1]).max() < 0.1 * np.ptp(scores[0])
+        assert_same_translations(beam_search(exported, words_of(batch), beam=5, max_words=9), generate([model], batch))
 
 
 def test_translations_come_in_the_order_of_the_sentences_and_do_not_depend_on_the_batch(tmp_path):

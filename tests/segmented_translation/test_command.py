@@ -1,7 +1,6 @@
 """The command line, with small untrained models of both directions."""
 
 import json
-import math
 
 import pytest
 import torch
@@ -11,7 +10,6 @@ from tests.checkpoints.checkpoints import small_checkpoint
 from tests.commands import call, last_of_each
 from tests.models import building
 from tests.once import build_once
-from user_dir.checkpoints.translator import Translator
 
 LINES = ["s0 s1 s2 s3 s4 s5 s6 s7 s0 s1", "", "s3", "s2 unseen s1", "s5 s5 s6"]
 
@@ -100,18 +98,6 @@ def test_no_cut_divides_a_word(run, tmp_path):
     (record,) = records(tmp_path / "out" / "norm.jsonl")
     assert [segment["source"] for segment in record["segments"]] == ["s1", "s2@@ s3", "s4@@ s5@@ s6", "s7"]
     assert [(segment["start"], segment["end"]) for segment in record["segments"]] == [(0, 1), (1, 2), (2, 3), (3, 4)]
-
-
-def test_costs_of_rev_are_means_of_the_scores_of_both_models(run, out):
-    segments = [segment for record in records(out / "rev.jsonl") for segment in record["segments"]]
-    segments = [segment for segment in segments if segment["translation"]]
-    assert len(segments) >= 5
-    there, back = (Translator(run / name / "checkpoint.pt", run / name) for name in ("forward", "inverse"))
-    for segment in segments:
-        source, translation = segment["source"], segment["translation"]
-        scored = there.score(source, translation), back.score(translation, source)
-        logarithms = [sum(one.log_probabilities) * math.log(2) for one in scored]
-        assert segment["cost"] == pytest.approx(-sum(logarithms) / 2, rel=1e-5)
 
 
 def test_the_authors_search_and_options_can_be_chosen(run, tmp_path):

@@ -157,15 +157,6 @@ def test_given_translations_are_scored_as_by_fairseqs_own_task():
     assert [beam[0]["score"].item() for beam in scored] == [beam[0]["score"].item() for beam in expected]
 
 
-def test_limits_of_length_are_the_searchs_own_as_the_help_says():
-    task, model = setup(target_words=7)
-    found = [search(task, model, building.sources([4, 2]), beam=3, max_len_b=b, min_len=m) for b, m in [(0, 0), (9, 5)]]
-    expected, limited = ([[h["tokens"].tolist() for h in beam] for beam in beams] for beams in found)
-    assert limited == expected and min(len(tokens) for beam in expected for tokens in beam) < 5
-    text = task.cfg.__dataclass_fields__["shrinking_beam"].metadata["help"]
-    assert all(option in text for option in ("--min-len", "--max-len-a", "--max-len-b"))
-
-
 def test_a_sentence_that_is_tried_again_keeps_its_prefix():
     """One place in the beam, in which `</s>` never comes first: nothing ends within 3n until the beam is wider."""
     task, model = setup(target_words=7)
