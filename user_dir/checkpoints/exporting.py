@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairseq.data import Dictionary
-
 from recurrent_mt.layers.gru import GRU
 
 from ..models.encoder_decoder import EncoderDecoderModel
@@ -48,7 +46,7 @@ def take_apart(checkpoint: Checkpoint) -> ExportedModel:
     }
     for reason in (reason for reason, holds in reasons.items() if holds):
         raise ValueError(f"{checkpoint.path} has {reason}, which is not exported: translate with fairseq")
-    output = model.decoder.output_projection
+    words, output = task.source_dictionary, model.decoder.output_projection
     longest_source, longest_target = model.max_positions()
     return ExportedModel(
         encoder=model.encoder.layer,
@@ -57,22 +55,11 @@ def take_apart(checkpoint: Checkpoint) -> ExportedModel:
         decoder=model.decoder.layer,
         target_embedding=model.decoder.embed_tokens,
         output=output,
-        source_words=task.source_dictionary.symbols,
+        source_words=words.symbols,
         target_words=task.target_dictionary.symbols,
-        special=special_numbers(task.source_dictionary, task.target_dictionary),
+        # All of fairseq's dictionaries begin with these.
+        special={"<pad>": words.pad(), "</s>": words.eos(), "<unk>": words.unk()},
         longest_source=longest_source,
         longest_target=longest_target,
         name=type(model).__name__,
     )
-
-
-def special_numbers(source: Dictionary, target: Dictionary) -> dict[str, int]:
-    """The numbers of the special symbols.
-
-    Raises:
-        ValueError: if the two dictionaries do not agree on them.
-    """
-    numbers = [{"<pad>": words.pad(), "</s>": words.eos(), "<unk>": words.unk()} for words in (source, target)]
-    if numbers[0] != numbers[1]:
-        raise ValueError(f"source and target number their special symbols differently: {numbers[0]}, {numbers[1]}")
-    return numbers[0]
