@@ -6,7 +6,7 @@ import pytest
 import torch
 from fairseq.tasks.translation import TranslationTask
 
-from tests.checkpoints.checkpoints import small_checkpoint
+from tests.checkpoints.checkpoints import write_checkpoint
 from tests.commands import call, last_of_each
 from tests.models import building
 from tests.once import build_once
@@ -32,8 +32,7 @@ def run(tmp_path_factory):
 def write_model(folder, task, languages):
     """A model whose translations depend on the source, and whose checkpoint does not say its languages."""
     folder.mkdir()
-    small_checkpoint(folder, "gru_encoder", languages, task, decoder_attention="none")
-    state = torch.load(folder / "checkpoint.pt")
+    state = torch.load(write_checkpoint(folder, "gru_encoder", languages, task, decoder_attention="none"))
     torch.manual_seed(4)
     for parameter in state["model"].values():
         parameter.normal_(std=0.9)

@@ -132,6 +132,7 @@ def test_cards_say_where_a_model_comes_from_and_what_it_scores(packed, box):
     assert "| gru, as ONNX in eight bits |" in page and page.index("**gru**") < page.index("**grconv**")
 
 
+@pytest.mark.slow
 def test_an_installed_box_translates_by_default(packed, tmp_path, monkeypatch):
     """The lines of README's first screen."""
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-build-isolation"]
