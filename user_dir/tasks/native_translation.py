@@ -54,13 +54,6 @@ def reason_unsupported(model: nn.Module) -> str | None:
     return next((reason for reason, holds in reasons.items() if holds), None)
 
 
-def _linear_layers(decoder: Decoder) -> list[nn.Linear]:
-    """Of the readout, of states, words and contexts, and then of the output."""
-    readout, output = decoder.layer.readout, decoder.output_projection
-    outputs = list(output) if isinstance(output, nn.Sequential) else [output]
-    return [readout.state, readout.previous_word, readout.context, *cast("list[nn.Linear]", outputs)]
-
-
 class NativeDecoder:
     """A decoder's weights in the order in which C++ multiplies by them, copied again when training has changed them.
 
@@ -103,7 +96,8 @@ def _decoder_weights(decoder: Decoder) -> DecoderWeights:
     layer = decoder.layer
     gru, readout, embedding = layer.first.gru, layer.readout, decoder.embed_tokens
     attention = layer.first.attention if isinstance(layer.first, AttentiveGRU) else None
-    output = _linear_layers(decoder)[3:]
+    projection = decoder.output_projection
+    output = cast("list[nn.Linear]", list(projection) if isinstance(projection, nn.Sequential) else [projection])
     matrices = [
         torch.cat([whole_matrix(gru.input_weight), readout.previous_word.weight]),
         whole_matrix(gru.gate_weight),
