@@ -18,21 +18,11 @@ from recurrent_mt.text_files import write_text
 
 from .case import AUTOCAST, DTYPES, Setting, describe
 from .families import FAMILIES
-from .measurement import measure, measure_growth, measure_profile
+from .measurement import measure
 from .parity import ParityError
-from .tables import (
-    GROWTH_HEADER,
-    HEADER,
-    PROFILE_HEADER,
-    check_same_machine,
-    compare,
-    growth_line,
-    line,
-    load,
-    profile_line,
-)
+from .tables import HEADER, check_same_machine, compare, line, load
 
-PARTS = ("time", "memory", "growth", "profile")
+PARTS = ("time", "memory")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -70,37 +60,16 @@ def _measure(arguments: Sequence[str]) -> None:
     _check(options)
     torch.set_num_threads(options.threads)
     setting = Setting(options.device, options.dtype, options.stock_dtype, options.threads, options.seconds)
-    families = [FAMILIES[name] for name in options.cases]
-    with_memory = "memory" in options.parts
-    result: dict[str, Any] = {"machine": describe(setting), "cases": [], "growth": [], "profiles": []}
+    result: dict[str, Any] = {"machine": describe(setting), "cases": []}
     print("  ".join(f"{name} {value}" for name, value in result["machine"].items()), flush=True)
-    if "time" in options.parts:
-        print(f"{setting.kernels} kernels, checked against the reference; medians\n\n{HEADER}", flush=True)
-        for family in families:
-            for shape in family.quick if options.quick else family.shapes:
-                result["cases"].append(measure(family, shape, setting, with_memory=with_memory))
-                print(line(result["cases"][-1]), flush=True)
-                _save(options.json, result)
-    if "growth" in options.parts:
-        print(f"\nexponents of growth\n\n{GROWTH_HEADER}", flush=True)
-        for family in families:
-            records = measure_growth(family, setting, quick=options.quick, with_memory=with_memory)
-            result["growth"] += records
-            print("\n".join(map(growth_line, records)), flush=True)
-            _save(options.json, result)
-    if "profile" in options.parts:
-        print(f"\nshares of our time, by torch's profiler\n\n{PROFILE_HEADER}", flush=True)
-        for family in families:
-            for shape in family.quick if options.quick else family.shapes:
-                result["profiles"].append(measure_profile(family, shape, setting))
-                print(profile_line(result["profiles"][-1]), flush=True)
-                _save(options.json, result)
-
-
-def _save(path: Path | None, result: dict[str, Any]) -> None:
-    """Writes what has been measured so far, because a run is long and may be stopped."""
-    if path:
-        write_text(path, json.dumps(result, indent=2) + "\n")
+    print(f"{setting.kernels} kernels, checked against the reference; medians\n\n{HEADER}", flush=True)
+    for family in (FAMILIES[name] for name in options.cases):
+        for shape in family.quick if options.quick else family.shapes:
+            result["cases"].append(measure(family, shape, setting, with_memory="memory" in options.parts))
+            print(line(result["cases"][-1]), flush=True)
+            if options.json:
+                # After each case, because a run is long and may be stopped.
+                write_text(options.json, json.dumps(result, indent=2) + "\n")
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -109,10 +78,6 @@ def _check(options: argparse.Namespace) -> None:
         raise ValueError("--device cuda: torch sees no GPU here")
     if options.threads < 1:
         raise ValueError(f"--threads must be at least 1, not {options.threads}")
-    if options.device == "cuda" and "profile" in options.parts:
-        raise ValueError("--parts profile: only on a CPU; on a GPU, use the vendor's profiler")
-    if set(options.parts) <= {"memory", "profile"} and "memory" in options.parts:
-        raise ValueError("--parts memory: memory is measured with time or growth; also name one of them")
     if options.json and not options.json.parent.is_dir():
         raise ValueError(f"--json {options.json}: there is no folder {options.json.parent}")
 
@@ -131,8 +96,8 @@ def _parser() -> argparse.ArgumentParser:
         "--parts",
         nargs="+",
         choices=PARTS,
-        default=PARTS[:3],
-        help="default: time, memory, and growth; memory is part of the other two; profile: where the time goes",
+        default=PARTS,
+        help="time: leave out peak memory, each of which takes a process of its own (default: both)",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="where to write the figures")
     parser.add_argument(
@@ -158,7 +123,6 @@ def _quieten() -> None:
     logging.disable(logging.INFO)
     warnings.simplefilter("ignore", FutureWarning)
     os.environ.setdefault("PYTHONWARNINGS", "ignore::FutureWarning")
-    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # torch's profiler, which announces itself
 
 
 if __name__ == "__main__":

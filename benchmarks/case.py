@@ -139,7 +139,6 @@ class Family:
         case: makes a case for a setting and a shape, whose entries are keyword arguments.
         shapes: the shapes of the cases.
         quick: small ones, to check that everything runs; the first one also warms up the memory measurement.
-        growth: the shape whose ``length`` and ``sentences`` are varied to see how cost grows.
     """
 
     name: str
@@ -147,9 +146,3 @@ class Family:
     case: Callable[..., Case]
     shapes: tuple[Shape, ...]
     quick: tuple[Shape, ...]
-    growth: Shape
-
-    @property
-    def quick_growth(self) -> Shape:
-        """The same for a quick run."""
-        return {**self.quick[0], "sentences": 2, "length": 4, "lengths": "equal"}

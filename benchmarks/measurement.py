@@ -1,21 +1,19 @@
-"""A case checked and timed, how its costs grow, and where its time goes."""
+"""A case checked and timed."""
 
 from __future__ import annotations
 
-import math
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
-from torch.profiler import ProfilerActivity, profile
 
 from recurrent_mt.kernels.dispatch import using
 
 from .case import Family, Setting, Shape
 from .memory import peak_memory
-from .products import Products, is_product, operations, record, replay
+from .products import Products, operations, record, replay
 
 #: The fewest and the most rounds of timing, however long one takes.
 FEWEST, MOST = 3, 25
@@ -120,85 +118,3 @@ def measure(family: Family, shape: Shape, setting: Setting, *, with_memory: bool
     if with_memory:
         figures["memory"] = {name: peak_memory(family.name, shape, name, setting) for name in case.runs()}
     return figures
-
-
-#: What the quantity is multiplied by, starting from the family's ``growth`` shape.
-FACTORS = (1, 2, 4)
-
-
-def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
-    """The power of the size that best fits the costs: the slope of the least-squares line through the logarithms."""
-    return statistics.linear_regression([math.log(size) for size in sizes], [math.log(cost) for cost in costs]).slope
-
-
-def measure_growth(family: Family, setting: Setting, *, quick: bool, with_memory: bool) -> list[dict[str, Any]]:
-    """A record for length and one for the number of sentences, each with its costs and their exponents.
-
-    Raises:
-        ParityError: if ours does not agree with the reference kernels.
-    """
-    base = family.quick_growth if quick else family.growth
-    records = []
-    for quantity in ("length", "sentences"):
-        sizes = [int(base[quantity]) * factor for factor in FACTORS]
-        costs: dict[str, list[float]] = {name: [] for name in ("seconds", "operations", *(["bytes"] * with_memory))}
-        for size in sizes:
-            shape = {**base, quantity: size}
-            case = family.case(setting, **shape)
-            case.check()
-            taken = time_in_turn({"ours": case.run}, seconds=setting.seconds / 4, device=setting.device)["ours"]
-            costs["seconds"].append(statistics.median(taken))
-            costs["operations"].append(operations(products_of(family, shape, setting)))
-            if with_memory:
-                costs["bytes"].append(peak_memory(family.name, shape, "ours", setting) or 0)
-        fitted = {name: exponent(sizes, values) for name, values in costs.items() if all(value > 0 for value in values)}
-        fixed = {name: value for name, value in base.items() if name != quantity}
-        records.append(
-            {"case": family.name, "quantity": quantity, "shape": fixed, "sizes": sizes, **costs, "exponents": fitted}
-        )
-    return records
-
-
-#: Whose operations are counted: torch's and our native ones, which do their products themselves.
-LIBRARIES = ("aten", "recurrent_mt")
-
-RUNS = 3
-
-
-def measure_profile(family: Family, shape: Shape, setting: Setting) -> dict[str, Any]:
-    """Our part of a case under torch's profiler, after a warm-up run.
-
-    The profiler takes about a microsecond per operation, which counts as time between operations: if there are many
-    small ones, that share is too large.
-
-    Args:
-        family: the case's family.
-        shape: the case's shape.
-        setting: the run's setting, on a CPU: on a GPU, operations continue while Python runs ahead.
-
-    Returns:
-        The case, its shape, and shares of the time: ``products`` of torch all together; ``operations``, the others
-        by name, largest first, native ones with their products; ``between``, everything that is not an operation:
-        Python, autograd's bookkeeping, the profiler.
-    """
-    run = family.case(setting, **shape).run
-    run()
-    with profile(activities=[ProfilerActivity.CPU]) as profiler:
-        start = time.perf_counter()
-        for _ in range(RUNS):
-            run()
-        passed = time.perf_counter() - start
-    shares: dict[str, float] = {}
-    for event in profiler.key_averages():
-        library, _, operation = event.key.rpartition("::")
-        if library in LIBRARIES:
-            name = "products" if library == "aten" and is_product(operation) else operation
-            shares[name] = shares.get(name, 0.0) + event.self_cpu_time_total / 1e6 / passed
-    products = shares.pop("products", 0.0)
-    return {
-        "case": family.name,
-        "shape": dict(shape),
-        "products": products,
-        "operations": dict(sorted(shares.items(), key=lambda item: -item[1])),
-        "between": max(0.0, 1 - products - sum(shares.values())),
-    }

@@ -21,22 +21,16 @@ _COLUMNS = {
     "peak, MB": 8,
     "stock's": 7,
 }
-_PROFILE_COLUMNS = {"case": 73, "products": 8, "between operations": 18, "largest of the others": 60}
-_GROWTH_COLUMNS = {"case": 13, "grows with": 24, "time": 5, "memory": 6, "operations": 10}
 
 
-def _row(columns: Mapping[str, int], cells: Sequence[str]) -> str:
-    first, *others = zip(cells, columns.values(), strict=True)
+def _row(cells: Sequence[str]) -> str:
+    first, *others = zip(cells, _COLUMNS.values(), strict=True)
     return " | ".join([f"| {first[0]:{first[1]}}", *(f"{cell:>{width}}" for cell, width in others)]) + " |"
 
 
-def _header(columns: Mapping[str, int]) -> str:
-    first, *others = columns.values()
-    rule = "|".join(["|" + "-" * (first + 2), *("-" * (width + 1) + ":" for width in others)]) + "|"
-    return f"{_row(columns, list(columns))}\n{rule}"
-
-
-HEADER, GROWTH_HEADER, PROFILE_HEADER = map(_header, (_COLUMNS, _GROWTH_COLUMNS, _PROFILE_COLUMNS))
+_CASE, *_NUMBERS = _COLUMNS.values()
+_RULE = "|".join(["|" + "-" * (_CASE + 2), *("-" * (width + 1) + ":" for width in _NUMBERS)]) + "|"
+HEADER = f"{_row(list(_COLUMNS))}\n{_RULE}"
 
 
 def label(case: str, shape: Shape) -> str:
@@ -61,25 +55,7 @@ def line(record: Mapping[str, Any]) -> str:
         _megabytes(memory.get("ours")),
         _megabytes(memory.get("stock")),
     ]
-    return _row(_COLUMNS, cells)
-
-
-def growth_line(record: Mapping[str, Any]) -> str:
-    """Formats the exponents with which one quantity grows."""
-    fitted = record["exponents"]
-    exponents = (f"{fitted[name]:.2f}" if name in fitted else "" for name in ("seconds", "bytes", "operations"))
-    sizes = f"{record['quantity']} {', '.join(map(str, record['sizes']))}"
-    return _row(_GROWTH_COLUMNS, [record["case"], sizes, *exponents])
-
-
-def profile_line(record: Mapping[str, Any]) -> str:
-    """The shares of a case's time: products, time between operations, and the largest of the other operations."""
-    largest = list(record["operations"].items())[:5]
-    others = ", ".join(f"{name} {share:.0%}" for name, share in largest)
-    return _row(
-        _PROFILE_COLUMNS,
-        [label(record["case"], record["shape"]), f"{record['products']:.0%}", f"{record['between']:.0%}", others],
-    )
+    return _row(cells)
 
 
 def _with_quartiles(spread: Mapping[str, float] | None) -> str:

@@ -44,14 +44,10 @@ def first_batches(trainer: Trainer, count: int) -> list[dict[str, Any]]:
     return list(islice(trainer.get_train_iterator(epoch=1).next_epoch_itr(shuffle=True), count))
 
 
-def dictionaries(trainer: Trainer) -> tuple[Dictionary, Dictionary]:
-    """The source's and the target's."""
-    return trainer.task.source_dictionary, trainer.task.target_dictionary
-
-
-def batch_sizes(trainer: Trainer) -> tuple[int | None, int | None]:
-    """How many tokens and how many sentences a batch may have."""
-    return trainer.cfg.dataset.max_tokens, trainer.cfg.dataset.batch_size
+def batches_of(trainer: Trainer) -> tuple[Dictionary, Dictionary, int | None, int | None]:
+    """What its batches depend on: the dictionaries, and how many tokens and sentences one may have."""
+    task, limits = trainer.task, trainer.cfg.dataset
+    return task.source_dictionary, task.target_dictionary, limits.max_tokens, limits.batch_size
 
 
 def measure(trainers: Mapping[str, Trainer], batches: Sequence[dict[str, Any]], *, seconds: float) -> dict[str, float]:
@@ -67,12 +63,10 @@ def measure(trainers: Mapping[str, Trainer], batches: Sequence[dict[str, Any]], 
     """
     first, *others = trainers
     for name in others:
-        if dictionaries(trainers[name]) != dictionaries(trainers[first]):
-            raise ValueError(f"{name} and {first} have different dictionaries: give both the same folder of data")
-        if batch_sizes(trainers[name]) != batch_sizes(trainers[first]):
+        if batches_of(trainers[name]) != batches_of(trainers[first]):
             raise ValueError(
-                f"{name} and {first} have different --max-tokens or --batch-size, and all are timed on the batches of "
-                f"{first}: give both the same, or time them in two calls"
+                f"{name} and {first} have different dictionaries, --max-tokens, or --batch-size, and all are timed on "
+                f"the batches of {first}: give both the same"
             )
     for name, trainer in trainers.items():
         if trainer.cfg.optimization.update_freq != [1]:

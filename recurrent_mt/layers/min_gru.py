@@ -1,4 +1,4 @@
-"""The minimal gated recurrent unit of Feng et al. (2024) as a layer."""
+"""The minimal gated recurrent unit of Feng et al. (2024): one layer, and the encoder that stacks it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from ..kernels.min_gru import min_gru
-from .gru import LayerOutput
+from .gru import GRUEncoder, LayerOutput
 from .gru_cell import PLAIN, GRUVariant
 from .weights import multiply, weight_of_rank, xavier_blocks_
 
@@ -52,3 +52,9 @@ class MinGRU(nn.Module):
             (N, H) the states; :attr:`output` turns them into what the layer passes up.
         """
         return min_gru(self.project(rows), initial, batch_sizes=batch_sizes)
+
+
+class MinGRUEncoder(GRUEncoder):
+    """The same stack of minimal GRUs."""
+
+    layer_class = MinGRU

@@ -15,14 +15,13 @@ from typing import NamedTuple
 import onnx
 from torch import nn
 
-from ..layers.attention import EncoderSelfAttention
 from ..layers.min_gru_decoder import MinGRUDecoder
 from ..layers.weights import BiasedEmbedding
 from ..text_files import write_aside, write_text
 from .decoder import AnyDecoder, GRUStep, MinGRUStep, Source, prepare_source, score_words, state_shapes
 from .encoders import add_encoder
 from .graph import Graph
-from .quantization import quantize
+from .quantization import EightBitGraph
 
 #: The layout of the folder; a reader refuses another.
 FORMAT = "recurrent-mt-onnx-1"
@@ -36,7 +35,6 @@ class ExportedModel(NamedTuple):
     Attributes:
         encoder: of :mod:`recurrent_mt.layers`.
         encoder_norm: of its output, or None.
-        encoder_attention: over its output, or None.
         source_embedding: of the source words.
         decoder: the recurrence.
         target_embedding: of the target words.
@@ -51,7 +49,6 @@ class ExportedModel(NamedTuple):
 
     encoder: nn.Module
     encoder_norm: nn.LayerNorm | None
-    encoder_attention: EncoderSelfAttention | None
     source_embedding: nn.Embedding
     decoder: AnyDecoder
     target_embedding: nn.Embedding
@@ -70,14 +67,17 @@ def export_model(model: ExportedModel, folder: Path, *, int8: bool = False) -> N
     Args:
         model: what to write.
         folder: created if missing.
-        int8: whether weights are stored in eight bits; see :func:`~recurrent_mt.onnx_export.quantization.quantize`.
+        int8: whether weights are stored in eight bits; see
+            :class:`~recurrent_mt.onnx_export.quantization.EightBitGraph`.
 
     Raises:
         ValueError: if there is no graph for the model's encoder.
     """
-    graphs = {"encoder.onnx": build_encoder(model), "decoder.onnx": build_decoder(model)}
-    if int8:
-        graphs = {file: quantize(graph) for file, graph in graphs.items()}
+    kind = EightBitGraph if int8 else Graph
+    graphs = {
+        "encoder.onnx": build_encoder(model, kind("encoder")),
+        "decoder.onnx": build_decoder(model, kind("decoder")),
+    }
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "manifest.json").unlink(missing_ok=True)
     move_shared(list(graphs.values()), folder / SHARED)
@@ -120,12 +120,10 @@ def move_shared(graphs: Sequence[onnx.ModelProto], file: Path) -> None:
                 found[data].external_data.extend(entries)
 
 
-def build_encoder(model: ExportedModel) -> onnx.ModelProto:
+def build_encoder(model: ExportedModel, graph: Graph) -> onnx.ModelProto:
     """From the words of one sentence (S,) to ``keys`` (S', A), ``values`` (S', P), and the first state."""
-    graph = Graph("encoder")
     embedded = embed(graph, model.source_embedding, graph.input("words", "int", ["S"]))
-    parts = model.encoder, model.encoder_norm, model.encoder_attention
-    encoded = add_encoder(graph, *parts, embedded)
+    encoded = add_encoder(graph, model.encoder, model.encoder_norm, embedded)
     source, state = prepare_source(graph, model.decoder, encoded)
     graph.output(source.keys, "keys", ["K", None])
     graph.output(source.values, "values", ["K", None])
@@ -134,13 +132,13 @@ def build_encoder(model: ExportedModel) -> onnx.ModelProto:
     return graph.model()
 
 
-def build_decoder(model: ExportedModel) -> onnx.ModelProto:
+def build_decoder(model: ExportedModel, graph: Graph) -> onnx.ModelProto:
     """From the last word (N,), the source (B, S', …), and the state (N, …) to ``log_probabilities`` and the next state.
 
     N is a multiple of B: hypothesis n is one of sentence n // (N / B). Before the first word, the last word is
     ``</s>``.
     """
-    graph, shapes = Graph("decoder"), state_shapes(model.decoder)
+    shapes = state_shapes(model.decoder)
     word = graph.input("word", "int", ["N"])
     source = Source(
         graph.input("keys", "float", ["B", "K", None]),
@@ -157,12 +155,11 @@ def build_decoder(model: ExportedModel) -> onnx.ModelProto:
     features, following = step(embed(graph, model.target_embedding, word), state)
     graph.output(score_words(graph, features, model.output), "log_probabilities", ["N", None])
     for name, shape in shapes.items():
-        varying = ["N", *("T_next" if size == "T" else size for size in shape[1:])]
-        graph.output(following[name], f"next_{name}", varying)
+        graph.output(following[name], f"next_{name}", shape)
     return graph.model()
 
 
 def embed(graph: Graph, embedding: nn.Embedding, words: str) -> str:
     """Exports the embedding of tokens: (N,) → (N, E)."""
-    rows = graph.op("Gather", embedding.weight, words, axis=0)
+    rows = graph.look_up(embedding.weight, words)
     return graph.op("Add", rows, embedding.bias) if isinstance(embedding, BiasedEmbedding) else rows

@@ -21,11 +21,8 @@ from .graph import (
     gru_step,
     layer_output,
     linear,
-    merge_heads,
     min_gru_step,
-    mix_in_time,
     project_inputs,
-    softmax_attention,
 )
 
 #: The score of a place without an annotation: its share in the softmax is exactly zero.
@@ -50,19 +47,12 @@ AnyDecoder = GRUDecoder | MinGRUDecoder
 
 
 def state_shapes(decoder: AnyDecoder) -> dict[str, list[Any]]:
-    """What a hypothesis carries from step to step, by name; N hypotheses and T steps vary."""
+    """What a hypothesis carries from step to step, by name; N hypotheses vary."""
     if isinstance(decoder, MinGRUDecoder):
-        size = decoder.size
-        shapes: dict[str, list[Any]] = {"hidden": ["N", len(decoder.upper) + 2, size]}
-    else:
-        layers, size, skip = len(decoder.upper) + 1, decoder.first.gru.hidden_size, decoder.first.gru.time_skip
-        shapes = {"hidden": ["N", layers, size]}
-        if skip is not None:
-            shapes["earlier"] = ["N", layers, skip.span - 1, size]
-        if decoder.word_first and decoder.has_attention:
-            shapes["context"] = ["N", products_width(decoder)]
-    if decoder.self_attention is not None:
-        shapes["past"] = ["N", "T", 2 * size]
+        return {"hidden": ["N", len(decoder.upper) + 2, decoder.size]}
+    shapes: dict[str, list[Any]] = {"hidden": ["N", len(decoder.upper) + 1, decoder.first.gru.hidden_size]}
+    if decoder.word_first and decoder.has_attention:
+        shapes["context"] = ["N", products_width(decoder)]
     return shapes
 
 
@@ -89,14 +79,9 @@ def prepare_source(graph: Graph, decoder: AnyDecoder, encoded: Encoded) -> tuple
         keys = readable if attention.key is None else apply_linear(graph, readable, attention.key)
         keys = keys if attention.scale == 1 else graph.op("Mul", keys, attention.scale)
     hidden = graph.op("Tanh", apply_linear(graph, encoded.summary, decoder.initial))
-    hidden = graph.op("Reshape", hidden, [1, *shapes["hidden"][1:]])
-    state = {"hidden": hidden}
-    if "earlier" in shapes:
-        state["earlier"] = graph.op("Expand", graph.op("Unsqueeze", hidden, [2]), [1, *shapes["earlier"][1:]])
+    state = {"hidden": graph.op("Reshape", hidden, [1, *shapes["hidden"][1:]])}
     if "context" in shapes:
         state["context"] = graph.op("Identity", torch.zeros(1, shapes["context"][1]))
-    if "past" in shapes:
-        state["past"] = graph.op("Identity", torch.zeros(1, 0, shapes["past"][2]))
     return Source(keys, graph.op("Concat", *values, axis=1)), state
 
 
@@ -114,7 +99,7 @@ class DecoderStep:
     def __init__(self, graph: Graph, decoder: AnyDecoder, source: Source) -> None:
         self.graph, self.source = graph, source
         self.attention, self.readout = attention_of(decoder), decoder.readout
-        self.self_attention, self.width = decoder.self_attention, products_width(decoder)
+        self.width = products_width(decoder)
 
     def read(self, queries: str) -> str:
         """The sums (N, P) of the values under the attention of queries (N, H)."""
@@ -124,8 +109,9 @@ class DecoderStep:
             hypotheses = graph.op("Div", graph.op("Slice", graph.op("Shape", queries), [0], [1]), sentences)
             summed = graph.op("Expand", values, graph.op("Concat", sentences, hypotheses, [1], axis=0))
             return graph.op("Reshape", summed, [-1, self.width])
-        query = queries if attention.query_weight is None else linear(graph, queries, attention.query_weight)
-        units = self.readout.state.in_features if attention.query_weight is None else attention.query_weight.size(0)
+        weight = attention.query_weight
+        units = self.readout.state.in_features if weight is None else weight.size(0)
+        query = queries if weight is None else linear(graph, queries, weight)
         query = graph.op("Reshape", query, graph.op("Concat", sentences, [-1, units], axis=0))  # (B, k, A)
         if attention.score is None:
             scores = graph.op("MatMul", query, graph.op("Transpose", keys, perm=[0, 2, 1]))
@@ -135,14 +121,6 @@ class DecoderStep:
         scores = graph.op("Where", graph.op("Unsqueeze", present, [1]), scores, NOTHING)  # (B, k, S')
         summed = graph.op("MatMul", graph.op("Softmax", scores, axis=-1), values)
         return graph.op("Reshape", summed, [-1, self.width])
-
-    def attend_to_past(self, rows: str, past: str) -> tuple[str, str]:
-        graph, layer = self.graph, self.self_attention
-        assert layer is not None
-        past = graph.op("Concat", past, graph.op("Unsqueeze", apply_linear(graph, rows, layer.memory), [1]), axis=1)
-        queries = graph.op("Unsqueeze", apply_linear(graph, rows, layer.query), [1])
-        heads = graph.op("Squeeze", softmax_attention(graph, layer, queries, past), [1])
-        return merge_heads(graph, layer, rows, heads), past
 
     def read_out(self, states: str, embedded: str, context: str) -> str:
         """Exports :class:`recurrent_mt.layers.decoder.Readout`; there is no previous word at the beginning."""
@@ -178,56 +156,25 @@ class GRUStep(DecoderStep):
     def __call__(self, embedded: str, state: dict[str, str]) -> tuple[str, dict[str, str]]:
         """The features (N, O) and the next state, after the words (N, E) and the state before."""
         graph, decoder = self.graph, self.decoder
-        histories = self._histories(state)
         gru = decoder.first.gru
+        before = [graph.op("Gather", state["hidden"], layer, axis=1) for layer in range(len(decoder.upper) + 1)]
         read_before = "context" in state
-        context = state["context"] if read_before else self.read(self._previous_state(gru, histories[0]))
+        context = state["context"] if read_before else self.read(before[0])
         width = 3 * gru.hidden_size
         inputs = graph.op("Add", project_inputs(graph, gru, embedded), columns(graph, context, 0, width))
         layers, rows = [], embedded
-        for layer, history in zip([gru, *cast("list[GRU]", decoder.upper)], histories):
+        for layer, last in zip([gru, *cast("list[GRU]", decoder.upper)], before):
             if layer is not gru:
                 inputs = project_inputs(graph, layer, rows)
-            states = gru_step(graph, layer, inputs, self._previous_state(layer, history))
+            states = gru_step(graph, layer, inputs, last)
             if self.begins is not None:
-                states = graph.op("Where", self.begins, history[-1], states)
+                states = graph.op("Where", self.begins, last, states)
             layers.append(states)
             rows = layer_output(graph, layer.output, states, rows, self.alive)
-        following = self._advance(state, layers)
+        following = {"hidden": stack_layers(graph, layers)}
         if read_before:
-            context = self.read(self._previous_state(gru, self._histories(following)[0]))
-            following["context"] = context
-        if decoder.self_attention is not None:
-            rows, following["past"] = self.attend_to_past(rows, state["past"])
+            context = following["context"] = self.read(layers[0])
         return self.read_out(rows, embedded, columns(graph, context, width, 2**62)), following
-
-    def _histories(self, state: dict[str, str]) -> list[list[str]]:
-        """Each layer's states (N, H) that enter a step: the earliest that counts, and the last."""
-        graph = self.graph
-        layers = range(len(self.decoder.upper) + 1)
-        last = [graph.op("Gather", state["hidden"], layer, axis=1) for layer in layers]
-        if "earlier" not in state:
-            return [[states] for states in last]
-        return [
-            [graph.op("Squeeze", graph.op("Slice", state["earlier"], [i, 0], [i + 1, 1], [1, 2]), [1, 2]), states]
-            for i, states in enumerate(last)
-        ]
-
-    def _previous_state(self, layer: GRU, history: list[str]) -> str:
-        return history[-1] if layer.time_skip is None else mix_in_time(self.graph, layer, history[-1], history[0])
-
-    def _advance(self, state: dict[str, str], layers: list[str]) -> dict[str, str]:
-        graph = self.graph
-        following = {"hidden": graph.op("Concat", *(graph.op("Unsqueeze", x, [1]) for x in layers), axis=1)}
-        if "earlier" in state:
-            hidden = graph.op("Unsqueeze", state["hidden"], [2])
-            shifted = graph.op("Slice", state["earlier"], [1], [2**62], [2])
-            earlier = graph.op("Concat", shifted, hidden, axis=2)
-            if self.begins is not None:
-                begins = graph.op("Unsqueeze", self.begins, [2, 3])
-                earlier = graph.op("Where", begins, state["earlier"], earlier)
-            following["earlier"] = earlier
-        return following
 
 
 class MinGRUStep(DecoderStep):
@@ -247,19 +194,22 @@ class MinGRUStep(DecoderStep):
             layers.append(min_gru_step(graph, inputs, before, decoder.size))
             return layers[-1]
 
-        top = layer_output(
-            graph, decoder.below.output, advance(project_inputs(graph, decoder.below, embedded)), embedded
-        )
+        written = advance(project_inputs(graph, decoder.below, embedded))
+        top = layer_output(graph, decoder.below.output, written, embedded)
         context = self.read(top)
         translated = advance(graph.op("Add", columns(graph, context, 0, width), decoder.above.bias))
         top = graph.op("Add", top, layer_output(graph, decoder.above.output, translated, context))
         for layer in cast("list[MinGRU]", decoder.upper):
             states = advance(project_inputs(graph, layer, top))
             top = graph.op("Add", top, layer_output(graph, layer.output, states, top))
-        following = {"hidden": graph.op("Concat", *(graph.op("Unsqueeze", x, [1]) for x in layers), axis=1)}
-        if decoder.self_attention is not None:
-            top, following["past"] = self.attend_to_past(top, state["past"])
-        return self.read_out(top, embedded, columns(graph, context, width, 2**62)), following
+        return self.read_out(top, embedded, columns(graph, context, width, 2**62)), {
+            "hidden": stack_layers(graph, layers)
+        }
+
+
+def stack_layers(graph: Graph, layers: list[str]) -> str:
+    """The states (N, H) of L layers as (N, L, H)."""
+    return graph.op("Concat", *(graph.op("Unsqueeze", states, [1]) for states in layers), axis=1)
 
 
 def score_words(graph: Graph, features: str, output: nn.Module) -> str:

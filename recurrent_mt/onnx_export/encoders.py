@@ -9,21 +9,16 @@ from typing import NamedTuple, cast
 import torch
 from torch import Tensor, nn
 
-from ..layers.attention import EncoderSelfAttention
 from ..layers.grconv import WAVES, DilatedGRConv, DilatedGRConvEncoder, GRConvEncoder, GRConvWeights
 from ..layers.gru import GRU, GRUEncoder
-from ..layers.min_gru import MinGRU
 from .graph import (
     Graph,
     apply_linear,
     apply_norm,
     columns,
     gru_over_sentence,
-    in_order,
     layer_output,
     linear,
-    merge_heads,
-    softmax_attention,
 )
 
 
@@ -45,7 +40,7 @@ def encode_with_gru(graph: Graph, layer: GRUEncoder, embedded: str) -> tuple[str
     for directions in layer.layers:
         outputs = [
             layer_output(graph, direction.output, gru_over_sentence(graph, direction, rows, backward=backward), rows)
-            for direction, backward in zip(cast("list[GRU | MinGRU]", directions), (False, True))
+            for direction, backward in zip(cast("list[GRU]", directions), (False, True))
         ]
         rows = outputs[0] if len(outputs) == 1 else graph.op("Concat", *outputs, axis=1)
     # The last word's state forward, and the first word's backward.
@@ -111,13 +106,18 @@ def encode_with_dilated_grconv(graph: Graph, layer: DilatedGRConvEncoder, embedd
     rows, roots = [], []
     for number, direction in enumerate(cast("list[DilatedGRConv]", layer.directions)):
         own = columns(graph, leaves, number * size, (number + 1) * size)
-        nodes, sums = merge_dilated(graph, direction, in_order(graph, own, backward=bool(number)))
+        nodes, sums = merge_dilated(graph, direction, reverse(graph, own) if number else own)
         roots.append(graph.op("Gather", nodes, [-1], axis=0))
-        rows.append(in_order(graph, sums, backward=bool(number)))
+        rows.append(reverse(graph, sums) if number else sums)
     annotations = graph.op("Concat", *rows, axis=1)
     if layer.summary == "max":
         return annotations, graph.op("ReduceMax", annotations, [0], keepdims=1)
     return annotations, graph.op("Concat", *roots, axis=1)
+
+
+def reverse(graph: Graph, rows: str) -> str:
+    """The last row first."""
+    return graph.op("Slice", rows, [-1], [-(2**62)], [0], [-1])
 
 
 def merge_dilated(graph: Graph, direction: DilatedGRConv, leaves: str) -> tuple[str, str]:
@@ -165,21 +165,8 @@ ENCODERS: dict[type[nn.Module], Callable[..., tuple[str, str]]] = {
 }
 
 
-def add_encoder(
-    graph: Graph,
-    layer: nn.Module,
-    norm: nn.LayerNorm | None,
-    attention: EncoderSelfAttention | None,
-    embedded: str,
-) -> Encoded:
-    """Adds an encoder.
-
-    Args:
-        graph: under construction.
-        layer: the encoder's.
-        norm: of its output, or None.
-        attention: over its output, or None.
-        embedded: (S, E) the words.
+def add_encoder(graph: Graph, layer: nn.Module, norm: nn.LayerNorm | None, embedded: str) -> Encoded:
+    """Adds an encoder of words (S, E), with a norm of its output if there is one.
 
     Raises:
         ValueError: if the encoder is none of :data:`ENCODERS`.
@@ -188,18 +175,4 @@ def add_encoder(
         known = ", ".join(kind.__name__ for kind in ENCODERS)
         raise ValueError(f"there is no ONNX graph for the encoder {type(layer).__name__}; there is for {known}")
     encoded = Encoded(*ENCODERS[type(layer)](graph, layer, embedded))
-    if norm is not None:
-        encoded = Encoded(*(apply_norm(graph, rows, norm) for rows in encoded))
-    return encoded if attention is None else attend_to_itself(graph, attention, encoded)
-
-
-def attend_to_itself(graph: Graph, layer: EncoderSelfAttention, encoded: Encoded) -> Encoded:
-    """Exports :class:`recurrent_mt.layers.attention.EncoderSelfAttention`."""
-    states = encoded.summary if layer.of_summary else encoded.annotations
-    queries, memory = (
-        graph.op("Unsqueeze", apply_linear(graph, rows, part), [0])
-        for rows, part in ((states, layer.query), (encoded.annotations, layer.memory))
-    )
-    heads = graph.op("Squeeze", softmax_attention(graph, layer, queries, memory), [0])
-    attentive = merge_heads(graph, layer, states, heads)
-    return encoded._replace(summary=attentive) if layer.of_summary else encoded._replace(annotations=attentive)
+    return encoded if norm is None else Encoded(*(apply_norm(graph, rows, norm) for rows in encoded))

@@ -1,9 +1,9 @@
-"""Builds an ONNX graph one operator at a time; linear layers, norms, attention, and GRU layers are made of several."""
+"""Builds an ONNX graph one operator at a time; linear layers, norms, and GRU layers are made of several."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import onnx
@@ -12,9 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ..layers.attention import SelfAttention
 from ..layers.gru import GRU, LayerOutput
-from ..layers.gru_cell import GRUCell
 from ..layers.min_gru import MinGRU
 from ..layers.weights import LowRankMatrix, whole_matrix
 
@@ -75,6 +73,18 @@ class Graph:
         self._nodes.append(helper.make_node(operator, inputs, outputs, name=outputs[0], **attributes))
         return outputs[0] if count == 1 else outputs
 
+    def multiply(self, rows: str, weight: Tensor, bias: Tensor | None = None) -> str:
+        """The products (N, M) of a weight (M, K) with rows (N, K), plus the bias (M,) if there is one."""
+        return self.op("Gemm", rows, weight, *([] if bias is None else [bias]), transB=1)
+
+    def look_up(self, table: Tensor, words: str) -> str:
+        """The rows of a table that words have."""
+        return self.op("Gather", table, words, axis=0)
+
+    def recurrent(self, weight: Tensor) -> Operand:
+        """A weight of ONNX's GRU."""
+        return weight
+
     def loop(
         self, body: Callable[[Graph, Sequence[str]], Sequence[str]], state: Sequence[str], *, times: str
     ) -> list[str]:
@@ -102,25 +112,6 @@ class Graph:
         found = self.op("Loop", times, np.array(True), *state, count=len(state), body=inner._build())
         return [found] if len(state) == 1 else found
 
-    def scan(self, body: Callable[[Graph, str, str], tuple[str, str]], state: str, rows: str) -> str:
-        """Goes through rows one by one, carrying a state along.
-
-        Args:
-            body: adds one round to its graph, from the state and the row; returns the next state and a result.
-            state: before the first row, float.
-            rows: (N, …), float.
-
-        Returns:
-            The results, one under the other.
-        """
-        inner = Graph(self._new_name("body"), outer=self)
-        before, row = self._new_name("before"), self._new_name("row")
-        inner._inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in (before, row)]
-        results = [inner.op("Identity", value) for value in body(inner, before, row)]
-        inner._outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in results]
-        _, found = self.op("Scan", state, rows, count=2, num_scan_inputs=1, body=inner._build())
-        return found
-
     def model(self) -> onnx.ModelProto:
         model = helper.make_model(
             self._build(), opset_imports=[helper.make_opsetid("", OPSET)], ir_version=FILE_VERSION
@@ -144,7 +135,8 @@ class Graph:
             array = operand.detach().float().cpu().numpy()
         else:
             array = np.asarray(operand)
-            array = array.astype({"f": np.float32, "i": np.int64, "b": np.bool_}[array.dtype.kind])
+            if not isinstance(operand, np.ndarray):
+                array = array.astype({"f": np.float32, "i": np.int64}[array.dtype.kind])
             key = (array.dtype.str, array.shape, array.tobytes())
         constants = self._root._constants
         if key not in constants:
@@ -155,8 +147,8 @@ class Graph:
 def linear(graph: Graph, rows: str, weight: Tensor | LowRankMatrix, bias: Tensor | None = None) -> str:
     """The products (N, M) of a weight (M, K) with rows (N, K), plus the bias (M,) if there is one."""
     if isinstance(weight, LowRankMatrix):
-        rows, weight = graph.op("Gemm", rows, weight.right, transB=1), weight.left
-    return graph.op("Gemm", rows, weight, *([] if bias is None else [bias]), transB=1)
+        rows, weight = graph.multiply(rows, weight.right), weight.left
+    return graph.multiply(rows, weight, bias)
 
 
 def apply_linear(graph: Graph, rows: str, layer: nn.Linear) -> str:
@@ -174,29 +166,6 @@ def columns(graph: Graph, values: str, start: int, end: int) -> str:
     return graph.op("Slice", values, [start], [end], [-1])
 
 
-def softmax_attention(graph: Graph, layer: SelfAttention, queries: str, memory: str) -> str:
-    """The heads, side by side: (B, T, H), for queries (B, T, H) and memory (B, M, 2H), all of which is visible.
-
-    See :meth:`recurrent_mt.layers.attention.SelfAttention.attend`.
-    """
-    size = layer.query.in_features
-    head = size // layer.num_heads
-
-    def split(values: str) -> str:
-        return graph.op("Transpose", graph.op("Reshape", values, [0, 0, layer.num_heads, head]), perm=[0, 2, 1, 3])
-
-    keys, values = (split(columns(graph, memory, start, start + size)) for start in (0, size))
-    scores = graph.op("MatMul", split(queries), graph.op("Transpose", keys, perm=[0, 1, 3, 2]))
-    weights = graph.op("Softmax", graph.op("Mul", scores, float(head) ** -0.5), axis=-1)
-    heads = graph.op("Transpose", graph.op("MatMul", weights, values), perm=[0, 2, 1, 3])
-    return graph.op("Reshape", heads, [0, 0, size])
-
-
-def merge_heads(graph: Graph, layer: SelfAttention, states: str, heads: str) -> str:
-    """The layer's result (N, H) for states and heads (N, H)."""
-    return apply_norm(graph, graph.op("Add", states, apply_linear(graph, heads, layer.output)), layer.norm)
-
-
 def project_inputs(graph: Graph, layer: GRU | MinGRU, rows: str) -> str:
     """Exports :meth:`recurrent_mt.layers.gru.GRU.project`: (N, E) → (N, 3H), or (N, 2H) of a minimal one."""
     return linear(graph, rows, layer.input_weight, layer.bias if isinstance(layer, MinGRU) else layer.biases())
@@ -209,35 +178,22 @@ def min_gru_step(graph: Graph, inputs: str, previous: str, size: int) -> str:
     return graph.op("Add", previous, graph.op("Mul", graph.op("Sigmoid", update), change))
 
 
-def gru_step(graph: Graph, layer: GRU, inputs: str, previous: str) -> str:
-    """The states (N, H) after all cells of a step, from the input products (N, 3H) and what enters (N, H)."""
-    state = _advance(graph, layer, inputs, previous)
-    for cell in cast("Iterable[GRUCell]", layer.transition):
-        state = _advance(graph, cell, None, state)
-    return state
+def gru_step(graph: Graph, layer: GRU, inputs: str, state: str) -> str:
+    """The next states (N, H), from the input products (N, 3H) and the last states (N, H).
 
-
-def _advance(graph: Graph, cell: GRUCell, inputs: str | None, state: str) -> str:
-    """Exports :meth:`recurrent_mt.layers.gru_cell.PreparedCell.advance`."""
-    size = cell.hidden_size
+    Exports :meth:`recurrent_mt.layers.gru_cell.PreparedCell.advance`.
+    """
+    size = layer.hidden_size
 
     def add_product(rows: str, weight: nn.Parameter | LowRankMatrix, start: int, stop: int) -> str:
-        product = linear(graph, rows, weight, cell.biases()[start:stop] if inputs is None else None)
-        return product if inputs is None else graph.op("Add", columns(graph, inputs, start, stop), product)
+        return graph.op("Add", columns(graph, inputs, start, stop), linear(graph, rows, weight))
 
-    gates = graph.op("Sigmoid", add_product(state, cell.gate_weight, 0, 2 * size))
+    gates = graph.op("Sigmoid", add_product(state, layer.gate_weight, 0, 2 * size))
     reset, update = (columns(graph, gates, start, start + size) for start in (0, size))
     reset_state = graph.op("Mul", reset, state)
-    candidate = graph.op("Tanh", add_product(reset_state, cell.candidate_weight, 2 * size, 3 * size))
+    candidate = graph.op("Tanh", add_product(reset_state, layer.candidate_weight, 2 * size, 3 * size))
     # z h + (1 − z) h̃ = h̃ + z (h − h̃)
     return graph.op("Add", candidate, graph.op("Mul", update, graph.op("Sub", state, candidate)))
-
-
-def mix_in_time(graph: Graph, layer: GRU, last: str, earliest: str) -> str:
-    """What enters a step of a layer with a skip in time: g ⊙ h_{t−1} + (1 − g) ⊙ h_{t−K}."""
-    assert layer.time_skip is not None
-    gate = layer.time_skip.gate().detach()
-    return graph.op("Add", graph.op("Mul", last, gate), graph.op("Mul", earliest, (1 - gate).clone()))
 
 
 def layer_output(graph: Graph, output: LayerOutput, states: str, inputs: str, alive: str | None = None) -> str:
@@ -257,12 +213,8 @@ def layer_output(graph: Graph, output: LayerOutput, states: str, inputs: str, al
     return states if output.norm is None else apply_norm(graph, states, output.norm)
 
 
-def gru_over_sentence(graph: Graph, layer: GRU | MinGRU, rows: str, *, backward: bool) -> str:
+def gru_over_sentence(graph: Graph, layer: GRU, rows: str, *, backward: bool) -> str:
     """The states (S, H) over the words (S, E) of one sentence, from zeros on, in the words' order."""
-    if isinstance(layer, MinGRU):
-        return _min_gru_over_sentence(graph, layer, rows, backward=backward)
-    if layer.time_skip is not None or not layer.variant.in_kernels:
-        return _gru_by_steps(graph, layer, rows, backward=backward)
     size = layer.hidden_size
 
     def reorder(weight: Tensor) -> Tensor:
@@ -275,8 +227,8 @@ def gru_over_sentence(graph: Graph, layer: GRU | MinGRU, rows: str, *, backward:
     states, _ = graph.op(
         "GRU",
         graph.op("Unsqueeze", rows, [1]),
-        reorder(whole_matrix(layer.input_weight)),
-        reorder(recurrent),
+        graph.recurrent(reorder(whole_matrix(layer.input_weight))),
+        graph.recurrent(reorder(recurrent)),
         F.pad(reorder(bias), (0, 3 * size)),
         count=2,
         hidden_size=size,
@@ -285,38 +237,3 @@ def gru_over_sentence(graph: Graph, layer: GRU | MinGRU, rows: str, *, backward:
         direction="reverse" if backward else "forward",
     )
     return graph.op("Squeeze", states, [1, 2])
-
-
-def _min_gru_over_sentence(graph: Graph, layer: MinGRU, rows: str, *, backward: bool) -> str:
-    size = layer.hidden_size
-
-    def step(inner: Graph, before: str, inputs: str) -> tuple[str, str]:
-        state = min_gru_step(inner, inner.op("Unsqueeze", inputs, [0]), before, size)
-        return state, inner.op("Squeeze", state, [0])
-
-    inputs = in_order(graph, project_inputs(graph, layer, rows), backward=backward)
-    return in_order(graph, graph.scan(step, graph.op("Identity", torch.zeros(1, size)), inputs), backward=backward)
-
-
-def in_order(graph: Graph, rows: str, *, backward: bool) -> str:
-    """The rows, the last one first if they are read backward."""
-    return graph.op("Slice", rows, [-1], [-(2**62)], [0], [-1]) if backward else rows
-
-
-def _gru_by_steps(graph: Graph, layer: GRU, rows: str, *, backward: bool) -> str:
-    size, span = layer.hidden_size, 1 if layer.time_skip is None else layer.time_skip.span
-
-    def step(inner: Graph, history: str, inputs: str) -> tuple[str, str]:
-        previous = history
-        if span > 1:
-            earliest, last = (inner.op("Slice", history, [start], [start + 1], [0]) for start in (0, span - 1))
-            previous = mix_in_time(inner, layer, last, earliest)
-        state = gru_step(inner, layer, inner.op("Unsqueeze", inputs, [0]), previous)
-        following = state
-        if span > 1:
-            following = inner.op("Concat", inner.op("Slice", history, [1], [span], [0]), state, axis=0)
-        return following, inner.op("Squeeze", state, [0])
-
-    inputs = in_order(graph, project_inputs(graph, layer, rows), backward=backward)
-    states = graph.scan(step, graph.op("Identity", torch.zeros(span, size)), inputs)
-    return in_order(graph, states, backward=backward)

@@ -65,25 +65,6 @@ def find_module(name: str) -> ModuleSpec | None:
         return None
 
 
-def find_box(name: str | None = None) -> Path:
-    """The folder of the box of that name, or of the only one.
-
-    Raises:
-        FileNotFoundError: if there is none.
-        ValueError: if there are several, and no name, or two of the same name.
-    """
-    boxes = list_boxes()
-    if name is None and len(boxes) > 1:
-        raise ValueError(f"several boxes are installed: name one of {', '.join(boxes)}")
-    if name is None and boxes:
-        return next(iter(boxes.values()))
-    if not boxes:
-        raise FileNotFoundError(MISSING)
-    if name not in boxes:
-        raise FileNotFoundError(f"there is no box {name}: installed are {', '.join(boxes)}")
-    return boxes[name]
-
-
 def find_folder(place: str | Path | None) -> Path:
     """A checkpoint or run folder, or the folder of the installed box of that name, or of the only one for None.
 
@@ -92,7 +73,12 @@ def find_folder(place: str | Path | None) -> Path:
         ValueError: if there are several boxes, and no name, or two of the same name.
     """
     if place is None:
-        return find_box()
+        boxes = list_boxes()
+        if not boxes:
+            raise FileNotFoundError(MISSING)
+        if len(boxes) > 1:
+            raise ValueError(f"several boxes are installed: name one of {', '.join(boxes)}")
+        return next(iter(boxes.values()))
     path = Path(place)
     if path.is_file() or (path / "options").is_file():
         return path

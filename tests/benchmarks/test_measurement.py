@@ -1,12 +1,13 @@
-"""Turns, medians, quartiles, exponents, peaks."""
+"""Turns, medians, quartiles, peaks."""
 
 import pytest
 import torch
 
 from benchmarks import memory
 from benchmarks.case import Case, Family, Setting
-from benchmarks.measurement import FEWEST, MOST, Spread, exponent, ratios, time_in_turn
+from benchmarks.measurement import FEWEST, MOST, Spread, ratios, time_in_turn
 from benchmarks.memory import measure_here, peak_memory
+from benchmarks.systems import model_shape
 
 
 def test_a_spread_is_the_median_and_the_quartiles():
@@ -26,11 +27,6 @@ def test_each_runs_once_per_round_and_none_is_always_first(seconds, rounds):
     assert "".join(calls[:8]) == "ab" + "ab" + "ba" + "ab"
 
 
-@pytest.mark.parametrize(("costs", "power"), [([3, 6, 12], 1), ([5, 20, 80], 2), ([7, 7, 7], 0)])
-def test_the_exponent_of_growth_is_that_of_the_power(costs, power):
-    assert exponent([10, 20, 40], costs) == pytest.approx(power)
-
-
 def case_of(megabytes):
     def run():
         return sum(torch.stack([torch.ones(10_000) for _ in range(25 * megabytes)]).shape)
@@ -46,7 +42,7 @@ def case_of(megabytes):
 @pytest.fixture
 def family(monkeypatch):
     quick = {"megabytes": 1}
-    made = Family("made", "", lambda setting, megabytes: case_of(megabytes), (), (quick,), quick)
+    made = Family("made", "", lambda setting, megabytes: case_of(megabytes), (), (quick,))
     monkeypatch.setattr(memory, "FAMILIES", {"made": made})
 
 
@@ -60,6 +56,6 @@ def test_the_peak_is_what_a_run_takes(family, megabytes):
 
 @pytest.mark.slow
 def test_memory_is_measured_in_a_process_of_its_own():
-    shape = {"units": 64, "pyramid": "plain", "sentences": 16, "length": 40, "lengths": "equal"}
-    held = 4 * 64 * 16 * sum(range(1, 40))
-    assert held < peak_memory("grconv_layer", shape, "ours", Setting()) < 20 * held
+    shape = model_shape("grConv", "tiny", 64, 40, "equal")
+    held = 4 * 10 * 64 * sum(range(1, 40))
+    assert held < peak_memory("encoder", shape, "ours", Setting()) < 40 * held

@@ -52,17 +52,11 @@ def average(tmp_path):
 
 
 def test_each_of_three_models_has_a_third_of_the_weight(save, average):
-    found = average(save(*({"w": torch.tensor([1.0 * n, -n]), "b": torch.tensor(2.0**n)} for n in (1, 2, 6))))
-    assert found["model"].keys() == {"w", "b"}
-    assert found["model"]["w"].tolist() == [3, -3]
-    torch.testing.assert_close(found["model"]["b"], torch.tensor((2 + 4 + 64) / 3))
-
-
-def test_a_single_model_is_its_own_mean_and_the_files_stay(save, average):
-    weight = torch.randn(3, 2)
-    (path,) = save({"w": weight})
-    before = path.read_bytes()
-    assert torch.equal(average([path])["model"]["w"], weight) and path.read_bytes() == before
+    models = ({"w": torch.tensor([1.0 * n, -n]), "version": torch.tensor([n, -n - 1])} for n in (1, 2, 7))
+    found = average(save(*models))["model"]
+    torch.testing.assert_close(found["w"], torch.tensor([10 / 3, -10 / 3]))
+    # Whole numbers, such as counters, are rounded down.
+    assert found["version"].tolist() == [3, -5] and found["version"].dtype is torch.int64
 
 
 def test_a_checkpoint_is_not_overwritten_by_an_average_with_it(save, tmp_path):
@@ -84,18 +78,10 @@ def test_separate_trainings_have_no_mean(save, average):
     average(save(first, {**first, "w": first["w"] + 2 * second["w"]}))
 
 
-def test_whole_numbers_are_rounded_down_and_stay_whole(save, average):
-    found = average(save({"version": torch.tensor([3, 7, -1])}, {"version": torch.tensor([3, 10, -2])}))["model"]
-    assert found["version"].tolist() == [3, 8, -2] and found["version"].dtype is torch.int64
-
-
-@pytest.mark.parametrize("number", [torch.float16, torch.bfloat16])
-def test_narrow_formats_are_added_in_a_wide_one(number, save, average):
-    """In their own, 256 + 1 would be 256 in bfloat16, and the sum of large ones would be infinite in float16."""
-    models = [{"w": torch.tensor([one, 60000.0], dtype=number)} for one in (256, 1, 1, 1, 1)]
-    found = average(save(*models))["model"]["w"]
-    assert found.dtype is number
-    assert found.tolist() == torch.tensor([52.0, 60000.0], dtype=number).tolist()
+def test_narrow_formats_are_added_in_a_wide_one(save, average):
+    """In its own, the sum of large numbers would be infinite."""
+    found = average(save(*[{"w": torch.tensor([60000.0]).half()}] * 5))["model"]["w"]
+    assert found.dtype is torch.float16 and found.item() == torch.tensor(60000.0).half()
 
 
 def test_options_are_the_last_models_and_nothing_of_a_training_is_left(save, average):
@@ -106,15 +92,7 @@ def test_options_are_the_last_models_and_nothing_of_a_training_is_left(save, ave
 
 
 @pytest.mark.parametrize(
-    "other",
-    [
-        {"w": torch.ones(2)},
-        {"w": torch.ones(2), "c": torch.ones(1)},
-        {"w": torch.ones(2), "b": torch.ones(2)},
-        {"w": torch.ones(2), "b": torch.ones(1), "c": torch.ones(1)},
-        {"w": torch.ones(2, 1), "b": torch.ones(1)},
-    ],
-    ids=["fewer", "renamed", "larger", "more", "broadcast"],
+    "other", [{"w": torch.ones(2), "c": torch.ones(1)}, {"w": torch.ones(2, 1), "b": torch.ones(1)}]
 )
 def test_different_models_are_refused_by_name(other, save, average, tmp_path):
     one = {"w": torch.ones(2), "b": torch.ones(1)}
@@ -133,17 +111,6 @@ def test_models_that_compute_something_else_with_the_same_parameters_are_refused
     with pytest.raises(ValueError, match=message):
         average(paths)
     assert not (tmp_path / "mean.pt").exists()
-
-
-def test_models_of_different_languages_are_refused_by_name(save, average):
-    paths = save(*[{"w": torch.ones(1)}] * 3)
-    for path, pair in zip(paths, (("fr", "en"), (None, None), ("en", "fr")), strict=True):
-        state = torch.load(path)
-        state["cfg"]["task"] = {"_name": "translation", "source_lang": pair[0], "target_lang": pair[1]}
-        torch.save(state, path)
-    assert average(paths[:2])["model"]["w"].item() == 1
-    with pytest.raises(ValueError, match=r"1\.pt and \S+3\.pt hold different models: fr-en → en-fr"):
-        average([paths[0], paths[2]])
 
 
 def test_moving_averages_are_averaged_instead_where_they_are_asked_for(save, average):

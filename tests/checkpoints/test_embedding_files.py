@@ -6,7 +6,7 @@ import pytest
 import torch
 from fairseq.checkpoint_utils import load_model_ensemble_and_task
 
-from tests.checkpoints.checkpoints import small_checkpoint
+from tests.checkpoints.checkpoints import write_checkpoint
 from user_dir.checkpoints.averaging import average_checkpoints
 from user_dir.checkpoints.checkpoint import Checkpoint
 from user_dir.checkpoints.factorizing import factorize_checkpoint
@@ -18,8 +18,7 @@ def trained(tmp_path):
     """A checkpoint whose embeddings are no longer those of the file."""
     vectors = tmp_path / "vectors"
     vectors.write_text("1 6\ns0 1 2 3 4 5 6\n")
-    small_checkpoint(tmp_path, "gru_encoder", encoder_embed_path=str(vectors))
-    path = tmp_path / "checkpoint.pt"
+    path = write_checkpoint(tmp_path, "gru_encoder", encoder_embed_path=str(vectors))
     state = torch.load(path)
     state["model"]["encoder.embed_tokens.weight"] += 1
     torch.save(state, path)

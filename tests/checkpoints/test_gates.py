@@ -18,14 +18,8 @@ from user_dir.checkpoints.records import DIGITS, write_json_lines
 LENGTHS = [4, 1, 9, 2, 4, 6]
 
 
-@pytest.fixture
-def encoder():
-    return build()
-
-
-def build(layer=None, **options):
+def build(layer):
     embedding = torch.nn.Embedding(15, 6, padding_idx=1)
-    layer = layer or GRConvEncoder(6, 5, **options)
     with torch.no_grad():
         embedding.weight.copy_(random(15, 6))
         for seed, parameter in enumerate(layer.parameters()):
@@ -34,63 +28,48 @@ def build(layer=None, **options):
 
 
 def alone(embedding, layer, tokens):
-    """The levels of one sentence, by the reference kernel."""
-    leaves = layer.leaves(embedding(tokens))
-    n = tokens.numel()
-    arguments = {"activation": layer.activation, "height": layer.height}
-    gates = within("reference", grconv)(leaves, layer.weights(), batch_sizes=[1] * n, **arguments).gates
-    levels = range(1, min(n, layer.height + 1) if layer.height else n)
-    return [level.tolist() for level in gates.split([n - level for level in levels])] if n > 1 else []
-
-
-@pytest.mark.parametrize("options", [{}, {"height": 3}, {"height": 20}, {"annotation_height": 2}], ids=str)
-@pytest.mark.parametrize("left_pad", [True, False])
-def test_gates_of_a_batch_are_those_of_each_sentence_alone(left_pad, options):
-    encoder = build(**options)
-    tokens = sources(LENGTHS, left_pad=left_pad)["src_tokens"]
-    found = list(batch_gates(*encoder, tokens))
-    assert [len(levels) for levels in found] == [min(length - 1, options.get("height", 99)) for length in LENGTHS]
-    for row, levels in zip(tokens, found):
-        expected = alone(*encoder, row[row != 1])
-        assert [len(level) for level in levels] == [len(level) for level in expected]
-        for level, expected_level in zip(levels, expected):
-            torch.testing.assert_close(torch.tensor(level), torch.tensor(expected_level), rtol=0, atol=1e-5)
-
-
-DILATED = {
-    "shared": {},
-    "own": {"weight_sets": 3},
-    "bounded": {"height": 2},
-}
-
-
-def windows_alone(embedding, layer, tokens):
-    """The levels of both directions over one sentence, by the reference kernel."""
-    leaves = layer.leaves(embedding(tokens)).chunk(2, dim=1)
-    n = tokens.numel()
-    counts = [n - 2**level for level in range(count_levels([1] * n, layer.directions[0].height))]
-    found = []
-    for direction, part in zip(layer.directions, (leaves[0], leaves[1].flip(0))):
-        arguments = {"height": direction.height}
-        gates = within("reference", dilated_grconv)(part, direction.weights(), batch_sizes=[1] * n, **arguments).gates
-        found.append([level.tolist() for level in gates.split(counts)] if counts else [])
+    """The levels of one sentence, or of both directions over it, by the reference kernel."""
+    leaves, ones = layer.leaves(embedding(tokens)), [1] * tokens.numel()
+    if isinstance(layer, GRConvEncoder):
+        run, options = within("reference", grconv), {"activation": layer.activation, "height": layer.height}
+        distances = range(1, min(len(ones), layer.height + 1) if layer.height else len(ones))
+        return [split(run(leaves, layer.weights(), batch_sizes=ones, **options).gates, len(ones), distances)]
+    found, run = [], within("reference", dilated_grconv)
+    for direction, part in zip(layer.directions, (leaves[:, :5], leaves[:, 5:].flip(0))):
+        distances = [2**level for level in range(count_levels(ones, direction.height))]
+        gates = run(part, direction.weights(), batch_sizes=ones, height=direction.height).gates
+        found.append(split(gates, len(ones), distances))
     # The other way round, left and right change places.
     forward, backward = found
     return [forward, [[[new, left, right] for new, right, left in level[::-1]] for level in backward]]
 
 
-@pytest.mark.parametrize("options", DILATED.values(), ids=DILATED)
+def split(gates, leaves, distances):
+    counts = [leaves - distance for distance in distances]
+    return [level.tolist() for level in gates.split(counts)] if counts else []
+
+
+LAYERS = {
+    "plain": GRConvEncoder(6, 5),
+    "bounded": GRConvEncoder(6, 5, height=3),
+    "pyramid": GRConvEncoder(6, 5, annotation_height=2),
+    "dilated": DilatedGRConvEncoder(6, 10),
+    "dilated, own weights": DilatedGRConvEncoder(6, 10, weight_sets=3),
+    "dilated, bounded": DilatedGRConvEncoder(6, 10, height=2),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
 @pytest.mark.parametrize("left_pad", [True, False])
-def test_windows_of_a_batch_are_those_of_each_sentence_alone(left_pad, options):
-    embedding, layer = build(DilatedGRConvEncoder(6, 10, **options))
+def test_gates_of_a_batch_are_those_of_each_sentence_alone(left_pad, name):
+    embedding, layer = build(LAYERS[name])
     tokens = sources(LENGTHS, left_pad=left_pad)["src_tokens"]
     found = list(batch_gates(embedding, layer, tokens))
-    assert len(found) == len(LENGTHS)
-    for row, directions in zip(tokens, found):
-        for levels, expected in zip(directions, windows_alone(embedding, layer, row[row != 1])):
-            assert [len(level) for level in levels] == [len(level) for level in expected]
-            for level, expected_level in zip(levels, expected):
-                torch.testing.assert_close(torch.tensor(level), torch.tensor(expected_level), rtol=0, atol=1e-5)
+    for row, gates in zip(tokens, found, strict=True):
+        directions = [gates] if isinstance(layer, GRConvEncoder) else gates
+        for levels, others in zip(directions, alone(embedding, layer, row[row != 1]), strict=True):
+            for level, other in zip(levels, others, strict=True):
+                torch.testing.assert_close(torch.tensor(level), torch.tensor(other), rtol=0, atol=1e-5)
 
 
 def test_gates_of_a_dilated_checkpoint_are_windows(tmp_path):
@@ -102,31 +81,20 @@ def test_gates_of_a_dilated_checkpoint_are_windows(tmp_path):
         assert [len(level) for level in windows.forward] == [len(level) for level in windows.backward] == counts
 
 
-def test_gates_differ_between_nodes(encoder):
-    (levels,) = batch_gates(*encoder, sources([6])["src_tokens"])
-    assert len({tuple(node) for level in levels for node in level}) == 15
-
-
 def test_gates_of_a_checkpoint_come_in_the_order_of_the_sentences(tmp_path):
     checkpoint = small_checkpoint(tmp_path, "grconv_encoder")
     sentences = ["s1 s2 s3 s4", "", "s5", "s0 never-seen", "s1 s2 s3 s4 s5 s6", "<pad> s1 <pad>"]
     found = sentence_gates(checkpoint, sentences, max_tokens=10)
+    assert found == sentence_gates(checkpoint, sentences) and sentence_gates(checkpoint, []) == []
     assert [record["sentence"] for record in found] == [0, 1, 2, 3, 4, 5]
     assert [record["source"] for record in found] == [[*text.split(), "</s>"] for text in sentences]
-    assert [[len(level) for level in record["gates"]] for record in found] == [
-        [4, 3, 2, 1],
-        [],
-        [1],
-        [2, 1],
-        [6, 5, 4, 3, 2, 1],
-        [3, 2, 1],
-    ]
+    assert [len(record["gates"]) for record in found] == [4, 0, 1, 2, 6, 3]
     for text, record in zip(sentences, found):
         encoder = checkpoint.model.encoder
         tokens = encoder.dictionary.encode_line(text, add_if_not_exist=False).long()
         with torch.no_grad():
-            expected = alone(encoder.embed_tokens, encoder.layer, tokens)
-        for level, expected_level in zip(record["gates"], expected):
+            (expected,) = alone(encoder.embed_tokens, encoder.layer, tokens)
+        for level, expected_level in zip(record["gates"], expected, strict=True):
             torch.testing.assert_close(torch.tensor(level), torch.tensor(expected_level), rtol=0, atol=1e-5)
             assert all(round(gate, DIGITS) == gate for node in level for gate in node)
 
@@ -141,16 +109,6 @@ def test_a_sentence_too_long_is_named(tmp_path):
     checkpoint = small_checkpoint(tmp_path, "grconv_encoder")
     with pytest.raises(ValueError, match=r"source sentence 1 has 71 tokens, </s> included; .* takes 64"):
         sentence_gates(checkpoint, ["s1", "s1 " * 70])
-
-
-def test_a_sentence_longer_than_a_batch_is_a_batch(tmp_path):
-    checkpoint = small_checkpoint(tmp_path, "grconv_encoder")
-    sentences = ["s1", "s1 " * 11, "s2"]
-    assert sentence_gates(checkpoint, sentences, max_tokens=10) == sentence_gates(checkpoint, sentences)
-
-
-def test_no_sentences_have_no_gates(tmp_path):
-    assert sentence_gates(small_checkpoint(tmp_path, "grconv_encoder"), []) == []
 
 
 def test_json_lines_are_written_whole_or_not_at_all(tmp_path):

@@ -7,14 +7,14 @@ import torch
 from fairseq import metrics
 from fairseq.criterions.cross_entropy import CrossEntropyCriterion
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
-from fairseq.models.fconv import FConvDecoder, FConvEncoder, FConvModel
 
-from tests.models.building import ARCHITECTURES, build, sample, task
+from tests.models.building import build, build_adaptive, sample, task
 from tests.training import trainer
 from user_dir.criterions import ChunkedCrossEntropyCriterion, SummedCrossEntropyCriterion
 from user_dir.models.model import Decoder
 
-BATCH = sample([4, 1, 6], [5, 2, 7])
+#: Sorted, as fairseq's lstm needs it.
+BATCH = sample([6, 4, 1], [7, 5, 2])
 OUTPUTS = {
     "plain": {},
     "tied": {"decoder_out_embed_dim": 8, "share_decoder_input_output_embed": True},
@@ -45,7 +45,7 @@ def assert_same(model, smoothing=None, **options):
 with_and_without_smoothing = pytest.mark.parametrize("smoothing", [None, 0.1])
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("architecture", ["gru_encoder", "grconv_encoder"])
 @with_and_without_smoothing
 def test_the_chunked_loss_and_its_gradients_are_fairseqs(architecture, smoothing):
     # Double, as fairseq's own gradients of so small a model are off by more than the tolerance in single precision.
@@ -65,27 +65,14 @@ def test_the_chunked_loss_of_each_word_is_fairseqs(smoothing):
 
 @with_and_without_smoothing
 def test_fairseqs_own_models_are_trained_as_usual(smoothing):
-    stock = stock_model()
+    stock = build_adaptive(criterion="cross_entropy", adaptive_softmax_cutoff=None)
     assert not isinstance(stock.decoder, Decoder)
     assert_same(stock.eval(), smoothing)
 
 
-def stock_model(adaptive_softmax_cutoff=None):
-    for_task = task()
-    sizes = {"embed_dim": 6, "convolutions": ((6, 3),), "max_positions": 64}
-    encoder = FConvEncoder(for_task.source_dictionary, **sizes)
-    encoder.num_attention_layers = 1
-    return FConvModel(
-        encoder,
-        FConvDecoder(
-            for_task.target_dictionary, out_embed_dim=6, adaptive_softmax_cutoff=adaptive_softmax_cutoff, **sizes
-        ),
-    )
-
-
 @pytest.mark.parametrize("criterion", [ChunkedCrossEntropyCriterion, SummedCrossEntropyCriterion])
 def test_an_adaptive_softmax_is_validated_but_not_trained(criterion):
-    model = stock_model(adaptive_softmax_cutoff=[5, 9]).eval()
+    model = build_adaptive().eval()
     with torch.no_grad():
         ours, theirs = (kind(task(), sentence_avg=False)(model, BATCH) for kind in (criterion, CrossEntropyCriterion))
     torch.testing.assert_close(ours[0], theirs[0])
@@ -114,7 +101,7 @@ def test_a_validation_logs_what_fairseqs_criterions_log(name):
     """With smoothing, ``nll_loss`` is the loss without it, per word and in bits, and the perplexity is that of it."""
     model = build("gru_encoder").eval()
     assert_logged_alike(validated(model, name), validated(model, "cross_entropy"))
-    smoothing = ["--label-smoothing", "0.2"]
+    smoothing = ["--label-smoothing", "0.5"]
     ours = validated(model, name, *smoothing)
     assert_logged_alike(ours, validated(model, "label_smoothed_cross_entropy", *smoothing))
     assert ours["nll_loss"] == pytest.approx(validated(model, name)["loss"]) != ours["loss"]

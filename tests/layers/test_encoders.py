@@ -8,7 +8,7 @@ from recurrent_mt.layers.grnn import GRNNEncoder
 from recurrent_mt.layers.gru import GRUEncoder
 from recurrent_mt.layers.gru_cell import GRUVariant
 from recurrent_mt.layers.hourglass import UNetEncoder, VNetEncoder
-from recurrent_mt.layers.min_gru import MinGRU
+from recurrent_mt.layers.min_gru import MinGRUEncoder
 from recurrent_mt.layers.separable_convolution import SeparableConvolutionEncoder
 from tests.kernels.batches import every_backend, needs_native, random, within
 from tests.tolerances import INVARIANCE
@@ -24,7 +24,7 @@ WITH_BACKENDS = {
         EMBED, HIDDEN, bidirectional=True, summary="backward", variant=GRUVariant(gate_bias=False)
     ),
     "gru_two_layers": lambda: GRUEncoder(EMBED, HIDDEN, num_layers=2, bidirectional=True),
-    "min_gru": lambda: GRUEncoder(EMBED, HIDDEN, num_layers=2, bidirectional=True, layer_class=MinGRU),
+    "min_gru": lambda: MinGRUEncoder(EMBED, HIDDEN, num_layers=2, bidirectional=True),
     "gru_low_rank": lambda: GRUEncoder(EMBED, HIDDEN, variant=GRUVariant(rank=2)),
     "gru_input_skip": lambda: GRUEncoder(
         EMBED, HIDDEN, num_layers=2, bidirectional=True, variant=GRUVariant(input_skip=True)

@@ -25,13 +25,9 @@ SIZES = {
 MODELS = {name: model for name, model in models.MODEL_REGISTRY.items() if issubclass(model, EncoderDecoderModel)}
 ARCHITECTURES = sorted(MODELS)
 ATTENTION_NAMES = ["none", "additive", "dot", "general", "scaled_general"]
-#: Every encoder with and without attention, and the attentions that differ in how they score with one encoder.
-ENCODERS_WITH_ATTENTION = [
-    (architecture, attention)
-    for architecture in ARCHITECTURES
-    for attention in ATTENTION_NAMES
-    if architecture == "gru_encoder" or attention in ("none", "additive")
-]
+#: Every attention with one encoder, and every other encoder with or without attention, in turn.
+ENCODERS_WITH_ATTENTION = [("gru_encoder", attention) for attention in ATTENTION_NAMES]
+ENCODERS_WITH_ATTENTION += zip([one for one in ARCHITECTURES if one != "gru_encoder"], ["additive", "none"] * 3)
 
 
 def dictionary(words: int, prefix: str) -> Dictionary:

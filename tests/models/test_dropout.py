@@ -21,7 +21,7 @@ from user_dir.models.config import EncoderDecoderConfig
 
 def prepared(architecture, *, retain, modules=None, **options):
     """A model as fairseq-generate prepares it."""
-    model = build(architecture, dropout=0.5, **options)
+    model = build(architecture, **{"dropout": 0.5, **options})
     config = copy.deepcopy(FairseqConfig())  # its parts are those of all
     config.generation.retain_dropout, config.generation.retain_dropout_modules = retain, modules
     model.prepare_for_inference_(config)
@@ -45,14 +45,6 @@ def test_without_retained_dropout_two_passes_are_equal():
     assert torch.equal(scores(model), scores(model))
 
 
-def test_retained_dropout_reaches_the_named_modules_alone():
-    model = prepared("gru_encoder", retain=True, modules=["Encoder"])
-    assert model.encoder.dropout_in.retained and not model.decoder.dropout_in.retained
-    batch = sample([5, 3], [4, 2])["net_input"]
-    first, second = (model.encoder(batch["src_tokens"]).annotations for _ in range(2))
-    assert not torch.equal(first, second)
-
-
 def from_the_command_line(names, *flags, path="model.pt", **options):
     """A model as fairseq-generate prepares it with --retain-dropout-modules, and the owners that keep their dropout."""
     words = ["data", "--path", path, "--retain-dropout-modules", names, *flags]
@@ -72,8 +64,6 @@ def is_retained(module):
     ("names", "kept"),
     [
         ("GRUEncoder", {"GRUEncoder"}),
-        ("Decoder", {"Decoder"}),
-        ("Encoder,GRU", {"Encoder", "GRU"}),
         ("Encoder, GRUDecoder", {"Encoder", "GRUDecoder"}),
     ],
 )
@@ -81,7 +71,7 @@ def test_the_command_line_names_whole_modules(names, kept):
     assert from_the_command_line(names, "--retain-dropout")[1] == kept
 
 
-@pytest.mark.parametrize("names", ["Decodr", "GRUEncoderModel", "Encoder,Decodr", "Encoder Decoder", ""])
+@pytest.mark.parametrize("names", ["Encoder,Decodr", ""])
 def test_a_name_that_no_module_has_is_refused_with_those_there_are(names):
     message = (
         f"no dropout in {names.removeprefix('Encoder,')}, but in Decoder, Encoder, GRU, GRUDecoder, GRUEncoder: name"
@@ -111,15 +101,13 @@ def test_retained_dropout_reaches_every_place_that_drops_units():
     assert len(places) == 12 and all(place.retained for place in places)
 
 
-@pytest.mark.parametrize("order", ["word_first", "attention_first"])
-@pytest.mark.parametrize("options", [{"decoder_dropout_in": 0.5}, {"word_dropout": 0.5}])
+@pytest.mark.parametrize(
+    ("order", "options"), [("word_first", {"decoder_dropout_in": 0.5}), ("attention_first", {"word_dropout": 0.5})]
+)
 def test_retained_dropout_of_words_is_drawn_for_each_hypothesis(options, order):
     """A step of a search embeds each distinct word once where nothing is drawn."""
-    model = build("gru_encoder", dropout=0.0, decoder_order=order, **options)
-    config = copy.deepcopy(FairseqConfig())  # its parts are those of all
-    config.generation.retain_dropout, config.generation.retain_dropout_modules = True, ["Decoder"]
-    model.prepare_for_inference_(config)
-    model.eval()
+    options = {"dropout": 0.0, **options}
+    model = prepared("gru_encoder", retain=True, modules=["Decoder"], decoder_order=order, **options)
     with torch.no_grad():
         source = model.encoder(torch.tensor([[4, 5, 2]] * 12))
         state = {}
@@ -162,15 +150,6 @@ def test_recurrent_dropout_drops_numbers_of_the_recurrent_matrices_for_all_steps
         layer.candidate_weight.copy_(candidate)
     assert not torch.allclose(dropped, whole)
     assert torch.equal(layer(rows, initial, counts), dropped)
-
-
-def test_recurrent_dropout_reaches_encoder_and_decoder():
-    model = build("gru_encoder", recurrent_dropout=0.5, encoder_bidirectional=True, encoder_layers=2, decoder_layers=2)
-    layers = [part for part in model.modules() if isinstance(part, GRU)]
-    assert len(layers) == 6 and all(layer.dropout.probability == 0.5 for layer in layers)
-    model.train()
-    batch = sample([5, 3], [4, 2])["net_input"]
-    assert not torch.equal(model(**batch)[0], model(**batch)[0])
 
 
 def test_retained_recurrent_dropout_differs_from_step_to_step_of_a_search_as_the_help_says():

@@ -72,11 +72,9 @@ def test_a_batch_of_empty_lines_gives_every_parameter_a_gradient(architecture):
     "options",
     [
         {},
-        {"decoder_attention": "none"},
-        {"decoder_layers": 2, "skip_time": 2},
-        {"decoder_layers": 2, "decoder_self_attention_heads": 2},
+        {"decoder_attention": "none", "decoder_layers": 2, "skip_time": 2},
+        {"decoder_layers": 2, "decoder_self_attention_heads": 2, "decoder_order": "attention_first"},
         {"decoder_transition_depth": 2, "decoder_layer_norm": True, "skip_io": True},
-        {"decoder_order": "attention_first"},
     ],
     ids=lambda options: "-".join(options) or "plain",
 )
@@ -116,11 +114,3 @@ def test_a_batch_without_sentences_has_scores_and_a_loss_of_nothing(architecture
 def test_a_source_of_1024_tokens(architecture):
     model = model_for(architecture, "additive")
     assert train(model, batch_of([1024, 1], [3, 1])) > 0
-
-
-@pytest.mark.slow
-@with_and_without_attention
-def test_1024_tokens_on_both_sides(architecture, attention):
-    model = model_for(architecture, attention)
-    assert train(model, batch_of([1024, 1], [1, 1024])) > 0
-    assert len(search(model, sources([1024, 1], words=WORDS))) == 2

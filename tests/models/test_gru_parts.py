@@ -25,8 +25,7 @@ PARTS = {
     "skip_time": {"skip_time": 3},
     "decoder_layer_norm": {"decoder_layer_norm": True},
     "decoder_transition_depth": {"decoder_transition_depth": 3},
-    "transition_of_all": {"decoder_transition_depth": 2, "gru_rank": 4, "skip_io": True, "skip_time": 2},
-    "all": {"gru_rank": 4, "skip_io": True, "skip_time": 2, "decoder_layer_norm": True},
+    "all": {"gru_rank": 4, "skip_io": True, "skip_time": 2, "decoder_layer_norm": True, "decoder_transition_depth": 2},
 }
 
 
@@ -43,7 +42,6 @@ def change_by_rank(rank):
 @pytest.mark.parametrize(
     ("options", "change"),
     [
-        ({"gru_rank": 2}, change_by_rank(2)),
         ({"gru_rank": 7}, change_by_rank(7)),
         ({"skip_io": True}, sum(e * h for e, h in LAYERS if e != h)),
         ({"skip_time": 4}, sum(h for _, h in LAYERS)),
@@ -72,8 +70,7 @@ WITHOUT_KERNELS = {
 }
 
 
-@pytest.mark.parametrize("part", WITHOUT_KERNELS)
-@pytest.mark.parametrize("number", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize(("part", "number"), zip(WITHOUT_KERNELS, (torch.bfloat16, torch.float16)))
 def test_a_part_without_kernels_narrows_products_alone_under_autocast(part, number):
     model = build("gru_encoder", **WITHOUT_KERNELS[part])
     batch = sample([4, 1, 6], [5, 2, 7])["net_input"]
@@ -85,16 +82,6 @@ def test_a_part_without_kernels_narrows_products_alone_under_autocast(part, numb
     assert states.dtype is torch.float32 and not torch.equal(found.float(), expected)
     assert (found.float() - expected).abs().max() < 0.05
     assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
-
-
-@pytest.mark.parametrize("part", WITHOUT_KERNELS)
-@pytest.mark.parametrize("number", [torch.bfloat16, torch.float16])
-def test_a_part_without_kernels_runs_with_narrow_weights(part, number):
-    model, batch = build("gru_encoder", **WITHOUT_KERNELS[part]), sample([4, 1, 6], [5, 2, 7])["net_input"]
-    expected = model(**batch)[0]
-    scores = model.to(number)(**batch)[0]
-    scores.sum().backward()
-    assert scores.dtype is number and (scores.float() - expected).abs().max() < 0.05
 
 
 @pytest.mark.parametrize("part", WITHOUT_KERNELS)
@@ -148,24 +135,13 @@ def test_the_state_carried_through_time_is_bare(option):
     [
         ({"gru_rank": -1}, r"--gru-rank must be 0 \(whole matrices\) or more, not -1"),
         ({"skip_time": 1}, r"--skip-time must be 0 \(off\), or 2 steps or more, not 1"),
-        ({"skip_time": -2}, r"--skip-time must be 0 \(off\), or 2 steps or more, not -2"),
         ({"initialization": "published", "gru_rank": 2}, "published does not define .* --gru-rank: use"),
-        ({"initialization": "published", "skip_time": 2}, "published does not define .* --skip-time: use"),
-        (
-            {"initialization": "published", "decoder_layer_norm": True},
-            "published does not define .* --decoder-layer-norm",
-        ),
         ({"decoder_transition_depth": 0}, "--decoder-transition-depth must be at least 1, not 0"),
-        (
-            {"initialization": "published", "decoder_transition_depth": 2},
-            "published does not define .* --decoder-transition-depth: use",
-        ),
     ],
 )
-@pytest.mark.parametrize("architecture", ["gru_encoder", "unet_encoder"])
-def test_contradictory_options_are_refused_by_name(architecture, options, message):
+def test_contradictory_options_are_refused_by_name(options, message):
     with pytest.raises(ValueError, match=message):
-        build(architecture, **options)
+        build("gru_encoder", **options)
 
 
 def test_published_initialization_works_with_a_skip_from_input_to_output():

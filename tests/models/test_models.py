@@ -20,16 +20,13 @@ with_and_without_attention = pytest.mark.parametrize(("architecture", "attention
 #: Options beside the attention.
 OPTIONS = {
     "plain": {},
-    "bidirectional": {"encoder_bidirectional": True},
     "two_encoder_layers": {"encoder_layers": 2, "encoder_bidirectional": True, "dropout": 0.2},
     "two_decoder_layers": {"decoder_layers": 2, "dropout": 0.2},
     "word_first": {"decoder_order": "word_first", "decoder_layers": 2},
     "low_rank_output": {"decoder_output_rank": 3},
     "gru_rank": {"gru_rank": 3, "encoder_bidirectional": True, "decoder_layers": 2},
-    "decoder_gru_rank": {"gru_rank": 3},
     "skip_io": {"skip_io": True, "decoder_layers": 2, "dropout": 0.1},
     "skip_time": {"skip_time": 2, "decoder_layers": 2},
-    "decoder_layer_norm": {"decoder_layer_norm": True, "decoder_layers": 2},
     "encoder_layer_norm": {"encoder_layer_norm": True, "encoder_bidirectional": True, "encoder_layers": 2},
     "normalized_output": {"encoder_layer_norm": True},
     "encoder_transition": {"encoder_transition_depth": 3, "encoder_bidirectional": True, "encoder_layers": 2},
@@ -51,19 +48,15 @@ OPTIONS = {
         "grconv_annotation_height": 2,
         "encoder_self_attention_heads": 5,
     },
-    "no_gate_bias": {"no_gate_bias": True},
+    "biases": {"no_gate_bias": True, "embed_bias": True},
     "min_gru": {"decoder_cell": "min_gru"},
     "linear_readout": {"decoder_readout": "linear"},
-    "embed_bias": {"embed_bias": True},
     "backward_summary": {"encoder_bidirectional": True, "encoder_summary": "backward"},
-    "forward_summary": {"encoder_bidirectional": True, "encoder_summary": "forward"},
     "published_initialization": {"initialization": "published", "encoder_spectral_radius": 0.4},
     "relu": {"grconv_activation": "relu"},
     "sepconv_kernels": {"encoder_layers": 1, "sepconv_kernels": "3,5,7"},
     "unet_depth": {"unet_depth": 2},
     "vnet_depth": {"vnet_depth": 2},
-    "pyramid": {"grconv_annotations": "pyramid", "grconv_annotation_height": 2},
-    "bounded_height": {"grconv_height": 2},
     "dilated": {"grconv_dilated": True, "encoder_hidden_size": 6},
     "dilated_own_weights": {
         "grconv_dilated": True,
@@ -115,16 +108,15 @@ def cross_entropy(model, batch):
 def trainings():
     """Each option with every architecture that has it, without and with attention. Most of them are slow.
 
-    By default an option is trained twice: with attention to one encoder, and without attention to another where there
-    is another; one that the encoder's own code answers, with every encoder.
+    By default an option is trained once; one that the encoder's own code answers, with every encoder.
     """
     for name, options in OPTIONS.items():
         architectures = [architecture for architecture in ARCHITECTURES if has_options(architecture, options)]
         first = "gru_encoder" if "gru_encoder" in architectures else architectures[0]
-        default = {(first, "additive"), (architectures[-1], "none")}
+        default = {(first, "additive")}
         if name in ANSWERED_BY_THE_ENCODER:
             default |= {(architecture, "additive") for architecture in architectures}
-        attentions = ATTENTION_NAMES if name in ("plain", "self_attention_on_both_sides") else ("none", "additive")
+        attentions = ATTENTION_NAMES if name == "plain" else ("none", "additive")
         if name == "plain":
             default |= {(first, attention) for attention in attentions}
         for architecture, attention in product(architectures, attentions):
@@ -181,9 +173,8 @@ def test_neither_scores_nor_attention_depend_on_the_batch_its_order_or_the_side_
                 torch.testing.assert_close(weights.sum(dim=1), torch.ones(target_length))
 
 
-@every_architecture
-def test_a_model_without_attention_returns_none_and_refuses_to_print_alignments(architecture):
-    model = build(architecture, decoder_attention="none").eval()
+def test_a_model_without_attention_returns_none_and_refuses_to_print_alignments():
+    model = build("gru_encoder", decoder_attention="none").eval()
     assert model(**sample([3, 2], [4, 1])["net_input"])[1] is None
     config = copy.deepcopy(FairseqConfig())  # its parts are those of all
     config.generation.print_alignment, config.common_eval.path = "hard", "model.pt"
@@ -197,12 +188,11 @@ def test_a_model_without_attention_returns_none_and_refuses_to_print_alignments(
         model.prepare_for_inference_(config)
 
 
-@pytest.mark.parametrize("architecture", ["sepconv_encoder", "unet_encoder", "vnet_encoder", "grnn_encoder"])
-def test_a_radius_of_recurrent_matrices_that_are_not_there_is_named(architecture, caplog):
+def test_a_radius_of_recurrent_matrices_that_are_not_there_is_named(caplog):
     for other in ("gru_encoder", "grconv_encoder"):
         build(other, initialization="published", encoder_spectral_radius=0.4)
     assert not caplog.records
-    build(architecture, initialization="published", encoder_spectral_radius=0.4)
+    build("sepconv_encoder", initialization="published", encoder_spectral_radius=0.4)
     assert "--encoder-spectral-radius 0.4 is never read: this encoder has no recurrent matrices" in caplog.text
 
 
@@ -214,10 +204,9 @@ def test_weights_of_levels_that_are_never_reached_are_named(caplog):
     assert "--grconv-height 2 never reads the weights of higher levels" in caplog.text
 
 
-@every_architecture
-def test_the_search_may_change_the_scores_in_place(architecture):
+def test_the_search_may_change_the_scores_in_place():
     """fairseq divides them by a temperature; the embedding behind a shared output must not notice."""
-    model = build(architecture, share_decoder_input_output_embed=True, decoder_out_embed_dim=8).eval()
+    model = build("gru_encoder", share_decoder_input_output_embed=True, decoder_out_embed_dim=8).eval()
     batch = sample([3, 2], [4, 1])["net_input"]
     with torch.no_grad():
         before = model(**batch)[0].clone()
@@ -291,13 +280,3 @@ def test_autocast_narrows_products_alone(architecture, attention):
     torch.testing.assert_close(scores, around)
     assert scores.dtype is torch.bfloat16 and not torch.equal(scores.float(), expected)
     assert (scores.float() - expected).abs().max() < 0.05
-
-
-@every_architecture
-def test_state_dict_round_trip(architecture):
-    first, second = build(architecture), build(architecture)
-    for parameter in second.parameters():
-        torch.nn.init.normal_(parameter)
-    second.load_state_dict(first.state_dict())
-    batch = sample([4, 1], [5, 2])["net_input"]
-    torch.testing.assert_close(second(**batch)[0], first(**batch)[0])

@@ -28,8 +28,7 @@ def train(optimizer, weights, steps, *, skip_last_every=3):
         optimizer.step()
 
 
-@pytest.mark.parametrize("decay", [0.0, 0.1])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize(("dtype", "decay"), [(torch.float32, 0.1), (torch.float64, 0.0), (torch.bfloat16, 0.1)])
 def test_the_weights_are_those_of_fairseqs_adam(dtype, decay):
     ours, theirs = parameters(dtype), parameters(dtype)
     train(FusedAdam(ours, weight_decay=decay, **OPTIONS), ours, 40)
@@ -63,14 +62,6 @@ def test_strides_do_not_matter(strides):
             weight.grad = grad
             optimizer.step()
     torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-6)
-
-
-def test_parameters_may_be_of_several_formats():
-    ours, theirs = (parameters() + parameters(torch.float64) for _ in range(2))
-    train(FusedAdam(ours, **OPTIONS), ours, 9)
-    train(Adam(theirs, **OPTIONS), theirs, 9)
-    for a, b in zip(ours, theirs):
-        torch.testing.assert_close(a, b, rtol=1e-6, atol=1e-6)
 
 
 def test_training_goes_on_from_the_state_of_fairseqs_adam():

@@ -13,14 +13,9 @@ from tests.cli import toy
 from tests.commands import call
 from tests.parity import groundhog_equations, oracle
 from tests.parity.made_up import made_up
-from user_dir.checkpoints.groundhog import KINDS, UNKNOWN, expected_shapes, import_model, read_parameters
+from user_dir.checkpoints.groundhog import KINDS, UNKNOWN, import_model, read_parameters
 
-SIZES = [
-    {"H": 16, "E": 12, "S": 41, "T": 41},
-    {"H": 10, "E": 7, "S": 23, "T": 31},
-    {"H": 2, "E": 1, "S": 5, "T": 4},
-    {"H": 34, "E": 40, "S": 60, "T": 20},
-]
+SIZES = [{"H": 16, "E": 12, "S": 41, "T": 41}, {"H": 10, "E": 7, "S": 23, "T": 31}, {"H": 2, "E": 1, "S": 5, "T": 4}]
 
 
 def load(path, folder):
@@ -87,11 +82,7 @@ def test_the_written_out_equations_give_the_authors_numbers(authors):
         np.testing.assert_allclose(np.log(arrays[f"res{index}_0"][:, 0]), expected, rtol=0, atol=1e-4)
 
 
-@pytest.mark.parametrize(
-    "sizes",
-    [pytest.param(sizes, marks=pytest.mark.slow if sizes in SIZES[:2] else ()) for sizes in SIZES],
-    ids=lambda sizes: "H{H}-E{E}-S{S}-T{T}".format(**sizes),
-)
+@pytest.mark.parametrize("sizes", SIZES[1:], ids=lambda sizes: "H{H}-E{E}-S{S}-T{T}".format(**sizes))
 @pytest.mark.parametrize("kind", KINDS)
 def test_imported_models_follow_the_equations(kind, sizes, tmp_path):
     arrays, sentences = made_up(kind, sizes, seed=sizes["H"])
@@ -108,17 +99,6 @@ def test_imported_models_follow_the_equations(kind, sizes, tmp_path):
             assert alignment is None
 
 
-def test_every_parameter_is_used(tmp_path):
-    """As many numbers as GroundHog's model has, and two rows a side more for fairseq's own symbols."""
-    for kind in KINDS:
-        arrays, _ = made_up(kind, SIZES[1], seed=0)
-        np.savez(tmp_path / f"{kind}.npz", **arrays)
-        _, model, _ = load(tmp_path / f"{kind}.npz", tmp_path / kind)
-        embedding = SIZES[1]["E"]
-        extra = 2 * embedding + 2 * embedding + 2 * embedding + 2  # both embeddings, output rows, output biases
-        assert sum(p.numel() for p in model.parameters()) == sum(a.size for a in arrays.values()) + extra
-
-
 def test_what_groundhog_does_not_have_is_never_predicted(tmp_path):
     arrays, _ = made_up("rnnenc", SIZES[0], seed=1)
     np.savez(tmp_path / "params.npz", **arrays)
@@ -131,18 +111,6 @@ def test_what_groundhog_does_not_have_is_never_predicted(tmp_path):
     probabilities = model.get_normalized_probs(output, log_probs=False)[0, 0]
     assert probabilities[task.target_dictionary.bos()] == probabilities[task.target_dictionary.pad()] == 0
     assert probabilities.sum().item() == pytest.approx(1)
-
-
-def test_parameters_of_the_full_size_are_as_many_as_the_papers_models_have():
-    """1,000 hidden units, embeddings of 620, 30,001 words a side (Cho et al. 2014b; Bahdanau et al. 2015)."""
-    millions = {}
-    for kind in KINDS:
-        hidden = {"rnnenc": 1000, "rnnsearch": 1000, "grconv": 2000}[kind]
-        sizes = {"H": hidden, "E": 620, "S": 30001, "T": 30001, "M": hidden // 2}
-        sizes["C"] = (2 if kind == "rnnsearch" else 1) * hidden
-        millions[kind] = sum(int(np.prod(shape)) for shape in expected_shapes(kind, sizes).values()) / 1e6
-    assert millions["rnnenc"] == pytest.approx(72.5, abs=0.1)
-    assert millions["rnnsearch"] == pytest.approx(84.3, abs=0.1)
 
 
 def test_bad_parameters_are_named(tmp_path):
@@ -179,18 +147,17 @@ def imported(tmp_path_factory):
     return folder / "model"
 
 
-@pytest.mark.parametrize("options", [[], ["--task", "published_translation", "--shrinking-beam", "--unkpen", "inf"]])
-def test_fairseq_interactive_translates_with_what_was_imported(options, imported):
+def test_fairseq_interactive_translates_with_what_was_imported(imported):
     done = toy.run(
-        *("fairseq-interactive", imported, "--user-dir", toy.PLUGIN, "--cpu", "--beam", "4", *options),
+        *("fairseq-interactive", imported, "--user-dir", toy.PLUGIN, "--cpu", "--beam", "4"),
+        *("--task", "published_translation", "--shrinking-beam", "--unkpen", "inf"),
         *("--path", imported / "checkpoint.pt", "--max-len-b", "20"),
         text="5 6 7\n3 9 unseen 12\n",
     )
     hypotheses = toy.lines(done.stdout, "H")
     assert hypotheses.keys() == {0, 1}
     words = {word for line in hypotheses.values() for word in line.split()}
-    assert ("<unk>" in words) == (not options)
-    assert all(word.isdigit() for word in words - {"<unk>"})
+    assert all(word.isdigit() for word in words)
 
 
 def test_word_lists(tmp_path):

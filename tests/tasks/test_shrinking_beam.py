@@ -8,6 +8,7 @@ import pytest
 import torch
 from fairseq.sequence_scorer import SequenceScorer
 
+from tests.combinations import half
 from tests.models import building
 from user_dir.tasks import published_translation
 from user_dir.tasks.published_translation import PublishedTranslationConfig, PublishedTranslationTask
@@ -68,9 +69,7 @@ def search(task, model, batch, *, beam, **options):
     return task.inference_step(generator, [model], sample)
 
 
-@pytest.mark.parametrize("forbid_unknown", [False, True])
-@pytest.mark.parametrize("beam", [1, 3, 6])
-@pytest.mark.parametrize("attention", ["none", "additive"])
+@pytest.mark.parametrize(("attention", "beam", "forbid_unknown"), half(["none", "additive"], [1, 3, 6], [False, True]))
 def test_a_batch_is_searched_as_one_sentence_at_a_time(attention, beam, forbid_unknown, monkeypatch):
     monkeypatch.setattr(published_translation, "LARGEST_BEAM", 8)
     task, model = setup(target_words=7, attention=attention)
@@ -141,8 +140,10 @@ def test_a_model_that_never_ends_is_named_and_gives_an_empty_translation(caplog)
     assert "ends, even with a beam of 500: writing an empty one" in caplog.text
 
 
-def test_alignments_cannot_be_printed_with_a_shrinking_beam():
+def test_what_the_shrinking_beam_cannot_do_is_refused():
     task, model = setup(target_words=7)
+    with pytest.raises(ValueError, match="--shrinking-beam is a search of its own: leave out --sampling"):
+        task.build_generator([model], argparse.Namespace(beam=4, sampling=True))
     with pytest.raises(ValueError, match="--print-alignment needs full beams"):
         task.build_generator([model], argparse.Namespace(beam=2, print_alignment="hard"))
 
@@ -154,26 +155,6 @@ def test_given_translations_are_scored_as_by_fairseqs_own_task():
     scored = task.inference_step(scorer, [model], sample)
     expected = SequenceScorer(task.target_dictionary).generate([model], sample)
     assert [beam[0]["score"].item() for beam in scored] == [beam[0]["score"].item() for beam in expected]
-
-
-@pytest.mark.parametrize(
-    "other",
-    [{"sampling": True}, {"diverse_beam_groups": 2}, {"diversity_rate": 0.5}, {"match_source_len": True}],
-    ids=lambda options: next(iter(options)),
-)
-def test_another_search_beside_the_shrinking_beam_is_refused(other):
-    task, model = setup(target_words=7)
-    with pytest.raises(ValueError, match="--shrinking-beam is a search of its own: leave out --sampling"):
-        task.build_generator([model], argparse.Namespace(beam=4, **other))
-
-
-def test_limits_of_length_are_the_searchs_own_as_the_help_says():
-    task, model = setup(target_words=7)
-    found = [search(task, model, building.sources([4, 2]), beam=3, max_len_b=b, min_len=m) for b, m in [(0, 0), (9, 5)]]
-    expected, limited = ([[h["tokens"].tolist() for h in beam] for beam in beams] for beams in found)
-    assert limited == expected and min(len(tokens) for beam in expected for tokens in beam) < 5
-    text = task.cfg.__dataclass_fields__["shrinking_beam"].metadata["help"]
-    assert all(option in text for option in ("--min-len", "--max-len-a", "--max-len-b"))
 
 
 def test_a_sentence_that_is_tried_again_keeps_its_prefix():

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 import sacrebleu
 
-from recurrent_mt.translation.box import PARAMETERS, find_box
+from recurrent_mt.translation.box import PARAMETERS, list_boxes
 from tests.commands import REPOSITORY, command_line
 from tests.data.tools import SHARED
 
@@ -31,7 +31,7 @@ def on_card(text):
 def test_newstest2013_has_the_bleu_of_the_card(name, tmp_path):
     if not TEST.with_suffix(".fr").exists():
         pytest.skip("needs ../shared/data")
-    checkpoint = find_box("fr-en") / PARAMETERS.format(name, 1)
+    checkpoint = list_boxes()["fr-en"] / PARAMETERS.format(name, 1)
     card = checkpoint.parents[2] / "card.md"
     assert translate(tmp_path, "translate", "fr-en", str(checkpoint)) == on_card(card.read_text())
 

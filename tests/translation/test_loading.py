@@ -25,6 +25,11 @@ def installed(tmp_path_factory):
     return build_once(tmp_path_factory, "toy-box", lambda folder: write_box(folder / "box"))
 
 
+@pytest.fixture(scope="module")
+def model(installed):
+    return load_model(installed)
+
+
 @pytest.fixture
 def boxes(monkeypatch, installed):
     found = {"fr-en": installed}
@@ -132,11 +137,11 @@ def test_finding_a_box_runs_no_code_of_it(monkeypatch, tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("value", ["__main__", ""])
-def test_what_is_no_module_is_no_box(monkeypatch, value):
+def test_what_is_no_module_is_no_box(monkeypatch):
     # As in a console script; it is there where Python was started by -m.
     monkeypatch.setattr(sys.modules["__main__"], "__spec__", None)
-    monkeypatch.setattr(box, "entry_points", lambda group: [EntryPoint("fr-en", value, box.GROUP)])
+    points = [EntryPoint(f"box-{value}", value, box.GROUP) for value in ("__main__", "")]
+    monkeypatch.setattr(box, "entry_points", lambda group: points)
     assert box.list_boxes() == {}
 
 
@@ -159,10 +164,8 @@ def test_of_two_boxes_of_one_name_none_is_chosen(monkeypatch, installed, tmp_pat
     ("text", "message"),
     [
         ("[", "this is no manifest of a box"),
-        ("[]", "the format is None"),
         ('{"format": "recurrent-mt-box-2"}', "and 'recurrent-mt-box-1' is read"),
         (json.dumps({"format": box.FORMAT, "default": "../../gru"}), "which is no system of the box"),
-        (json.dumps({"format": box.FORMAT, "default": 1}), "which is no system of the box"),
     ],
 )
 def test_a_damaged_manifest_is_refused_by_its_name(tmp_path, text, message):
@@ -179,8 +182,7 @@ def test_attention_and_gates_are_refused_where_there_are_none(boxes):
         model.gates(TEXT)
 
 
-def test_translations_and_alignments_are_those_of_a_reading(boxes):
-    model = load_model()
+def test_translations_and_alignments_are_those_of_a_reading(model):
     reading = model.read(TEXT, beam=3, count=2)
     assert model.search(TEXT, beam=3, count=2) == reading.hypotheses
     assert model.translate(TEXT, beam=3) == reading.hypotheses[0].text
@@ -189,8 +191,7 @@ def test_translations_and_alignments_are_those_of_a_reading(boxes):
     assert given.target == ("t1", "t2", "</s>") and given.weights.shape == (3, 4)
 
 
-def test_words_of_a_given_translation_are_what_they_are_and_a_model_writes_unknown_ones_as_in_its_text(boxes):
-    model = load_model()
+def test_words_of_a_given_translation_are_what_they_are_and_a_model_writes_unknown_ones_as_in_its_text(model):
     assert model.align(TEXT, "t1 never-seen").target == ("t1", "never-seen", "</s>")
     (found,) = model.find(model.split(TEXT), beam=1, length_penalty=1, count=1)
     written = found._replace(tokens=["<unk>", *found.tokens[1:]])
@@ -202,24 +203,16 @@ def test_words_of_a_given_translation_are_what_they_are_and_a_model_writes_unkno
     ("settings", "message"),
     [
         ({"count": 0}, "count must be a whole number above zero, not 0"),
-        ({"count": 1.0}, "count must be a whole number above zero, not 1.0"),
         ({"beam": 2.5}, "beam must be a whole number above zero, not 2.5"),
-        ({"beam": 0}, "beam must be a whole number above zero, not 0"),
         ({"beam": True}, "beam must be a whole number above zero, not True"),
         ({"length_penalty": float("nan")}, "length_penalty must be from -50 to 50, not nan"),
-        ({"length_penalty": float("inf")}, "length_penalty must be from -50 to 50, not inf"),
         ({"length_penalty": -51}, "length_penalty must be from -50 to 50, not -51"),
     ],
 )
-def test_settings_that_no_search_can_have_are_named(boxes, settings, message):
-    model = load_model()
+def test_settings_that_no_search_can_have_are_named(model, settings, message):
     for ask in (model.read, model.search):
         with pytest.raises(ValueError, match=message):
             ask(TEXT, **settings)
-    if "count" not in settings:
-        for ask in (model.translate, model.cut):
-            with pytest.raises(ValueError, match=message):
-                ask(TEXT, **settings)
     assert model.read(TEXT, beam=np.int64(2), count=np.int64(1)).hypotheses
 
 
@@ -234,8 +227,7 @@ def test_characters_that_moses_escapes_are_shown_as_they_are(boxes):
     assert models["gru"].cut(text)[0].source == "l'"
 
 
-def test_a_list_of_sentences_has_a_list_of_translations_and_one_without_words_an_empty_one(boxes):
-    model = load_model()
+def test_a_list_of_sentences_has_a_list_of_translations_and_one_without_words_an_empty_one(model):
     first, second = model.translate("s1 s2"), model.translate("s3")
     assert first and second
     assert model.translate(["s1 s2", "", "s3", " \u200b"], beam=5) == [first, "", second, ""]
@@ -246,8 +238,7 @@ def test_a_list_of_sentences_has_a_list_of_translations_and_one_without_words_an
         model.translate(["s1", None])
 
 
-def test_what_needs_words_says_so(boxes):
-    model = load_model()
+def test_what_needs_words_says_so(model):
     for ask in (model.search, model.align, model.read, model.cut):
         with pytest.raises(ValueError, match=r"^the sentence has no words$"):
             ask(" ")

@@ -75,17 +75,8 @@ def test_a_box_has_what_it_takes_to_translate_and_no_more(box):
     onnx = {f"onnx/{name}" for name in ("encoder.onnx", "decoder.onnx", "manifest.json", "source.txt", "target.txt")}
     systems = {f"systems/{name}/card.md" for name in ("gru", "grconv")}
     systems |= {PARAMETERS.format(name, 1) for name in ("gru", "grconv")}
-    examples = {f"text/raw/test.{language}" for language in ("fr", "en")}
-    assert files == {
-        "__init__.py",
-        "box.json",
-        "options",
-        *examples,
-        "data/dict.fr.txt",
-        "data/dict.en.txt",
-        *onnx,
-        *systems,
-    }
+    text = {file.format(language) for language in ("fr", "en") for file in ("text/raw/test.{}", "data/dict.{}.txt")}
+    assert files == {"__init__.py", "box.json", "options"} | text | onnx | systems
 
 
 def test_nothing_in_it_names_a_place_of_the_machine(packed, box):
@@ -135,20 +126,13 @@ def test_a_number_beyond_half_precision_is_refused(packed, tmp_path):
 
 def test_cards_say_where_a_model_comes_from_and_what_it_scores(packed, box):
     card = (box / "systems" / "gru" / "card.md").read_text()
-    for text in (
-        "A toy.",
-        "1,234 updates",
-        "commit abc",
-        "| BLEU, news | 12.3 |",
-        "`nrefs:1|case:mixed`",
-        "None.",
-        "All.",
-    ):
+    for text in ("A toy.", "1,234 updates", "commit abc", "| BLEU, news | 12.3 |", "`nrefs:1|case:mixed`", "All."):
         assert text in card
     page = (packed / "box" / "README.md").read_text()
     assert "| gru, as ONNX in eight bits |" in page and page.index("**gru**") < page.index("**grconv**")
 
 
+@pytest.mark.slow
 def test_an_installed_box_translates_by_default(packed, tmp_path, monkeypatch):
     """The lines of README's first screen."""
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-build-isolation"]
@@ -197,17 +181,10 @@ def test_text_is_split_as_a_box_says_by_its_path_or_name(box, monkeypatch, tmp_p
     ("change", "message"),
     [
         ({"limits": 3}, r"limits: Input should be a valid string \(found 3\)"),
-        ({"licence": "x"}, "licence: Extra inputs are not permitted"),
         ({"name": "../toy"}, "name: String should match pattern"),
-        ({"name": "fr+en"}, "name: String should match pattern"),
-        ({"name": "fr-"}, "name: String should match pattern"),
         ({"title": 'a "b"'}, "title: String should match pattern"),
         ({"examples": {False: "Non"}}, r"examples\.\S*: Input should be a valid string \(found False\)"),
-        ({"examples": {"s1": 3}}, r"examples\.s1: Input should be a valid string"),
-        ({"examples": []}, "examples: Input should be a valid dictionary"),
-        ({"systems": {}}, "systems: Dictionary should have at least 1 item"),
         ({"systems": {"../gru": SYSTEM}}, r"systems\.\.\./gru\S*: String should match pattern"),
-        ({"systems": {"gru": {"summary": "x"}}}, r"systems\.gru\.training: Field required"),
     ],
 )
 def test_a_description_that_lacks_something_is_refused_by_its_key(tmp_path, change, message):
@@ -268,20 +245,13 @@ def test_a_model_of_another_text_is_refused(packed, tmp_path):
     assert f"error: {tmp_path}/checkpoint.pt is not of the text of {packed}/run: " in done.stderr
 
 
-def test_what_pip_has_built_of_an_earlier_box_goes(packed, tmp_path, monkeypatch):
+def test_pip_takes_the_folder_that_is_named_for_a_folder_and_what_it_has_built_of_an_earlier_box_goes(
+    packed, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
-    built = tmp_path / "a box" / "build" / "lib" / "recurrent_mt_toy" / "systems" / "grconv"
-    built.mkdir(parents=True)
-    (tmp_path / "a box" / "recurrent_mt_toy").mkdir()
+    for folder in ("build/lib/recurrent_mt_toy/systems/grconv", "recurrent_mt_toy"):
+        (tmp_path / "a box" / folder).mkdir(parents=True)
     model = f"gru={packed / 'run' / PARAMETERS.format('gru', 1)}"
-    done = call("pack", packed / "toy.yaml", "--no-onnx", "--run", packed / "run", model, "--out", "a box")
-    assert done.returncode == 0, done.stderr
+    words = ("--no-onnx", "--run", packed / "run", model, "--out", "a box")
+    assert call("pack", packed / "toy.yaml", *words).stdout.endswith(" MB. pip install './a box'\n")
     assert not (tmp_path / "a box" / "build").exists()
-
-
-@pytest.mark.parametrize(("out", "place"), [("box", "./box"), ("a box", "'./a box'"), ("{}/box", "{}/box")])
-def test_pip_takes_the_folder_that_is_named_for_a_folder(packed, tmp_path, monkeypatch, out, place):
-    monkeypatch.chdir(tmp_path)
-    model = f"gru={packed / 'run' / PARAMETERS.format('gru', 1)}"
-    words = ("--no-onnx", "--run", packed / "run", model, "--out", out.format(tmp_path))
-    assert call("pack", packed / "toy.yaml", *words).stdout.endswith(f" MB. pip install {place.format(tmp_path)}\n")

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from recurrent_mt.translation.box import PARAMETERS, write_manifest
-from tests.checkpoints.checkpoints import small_checkpoint
+from tests.checkpoints.checkpoints import write_checkpoint
 
 LANGUAGES = ("fr", "en")
 ARCHITECTURES = {
@@ -25,7 +25,7 @@ def write_run(folder: Path) -> Path:
     (folder / "options").write_text("".join(f"{name} {value}\n" for name, value in OPTIONS.items()))
     for seed, (name, (architecture, options)) in enumerate(ARCHITECTURES.items()):
         torch.manual_seed(seed)
-        small_checkpoint(folder / "data", architecture, LANGUAGES, **options)
+        write_checkpoint(folder / "data", architecture, LANGUAGES, **options)
         file = folder / PARAMETERS.format(name, 1)
         file.parent.mkdir(parents=True)
         shutil.move(folder / "data" / "checkpoint.pt", file)

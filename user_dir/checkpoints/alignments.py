@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from fairseq.sequence_scorer import SequenceScorer
-from torch import Tensor
 
 from recurrent_mt.kernels.packing import padding_at_ends
 from recurrent_mt.text_files import read_sentences
@@ -68,23 +67,10 @@ def forced_alignments(
         for number, source, (translation, *_) in rows:
             if translation["attention"] is None:
                 raise ValueError(f"{checkpoint.path} has no attention, so it has no alignments")
-            weights[number] = without_padding(
-                translation["attention"],
-                ~padding_at_ends(source[None], padding)[0],
-                length=translation["tokens"].numel(),
-            )
+            words, tokens = ~padding_at_ends(source[None], padding)[0], translation["tokens"].numel()
+            attention = translation["attention"][:tokens, words]
+            weights[number] = attention.double().cpu().numpy().round(DIGITS).tolist()
     return [
         {"sentence": number, "source": tokens_of(source), "target": tokens_of(target), "weights": weights[number]}
         for number, (source, target) in enumerate(zip(sources, targets, strict=True))
     ]
-
-
-def without_padding(attention: Tensor, valid: Tensor, *, length: int) -> list[list[float]]:
-    """One sentence's weights, rounded.
-
-    Args:
-        attention: (T, S) from a padded batch.
-        valid: (S,) False on padding.
-        length: the target's length.
-    """
-    return attention[:length, valid].double().cpu().numpy().round(DIGITS).tolist()

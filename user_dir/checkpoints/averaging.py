@@ -32,26 +32,22 @@ def average_checkpoints(paths: Sequence[Path], out: Path, *, ema: bool = False) 
         ema: average what fairseq's ``--store-ema`` has kept, the exponential moving averages, instead of the models.
 
     Raises:
-        ValueError: if a file is missing or no checkpoint, if the models differ in their parameters, languages, or
+        ValueError: if a file is missing or no checkpoint, if the models differ in their parameters or in
             options that change what they compute, if they come from separate trainings, or if one has no moving
             average though it is asked for.
     """
     sums: dict[str, Tensor] = {}
     first: Any = None
-    pair = ""
     for path in paths:
         state = read_checkpoint(path)
         if first is None:
-            first, pair = function_options(state), language_pair(state)
+            first = function_options(state)
         options = function_options(state)
         changes = [
             f"--{name.replace('_', '-')} {old} → {options[name]}"
             for name, old in first.items()
             if name in options and options[name] != old
         ]
-        # With one dictionary for both languages, their shapes are the same.
-        if pair and (own := language_pair(state)) and own != pair:
-            changes = [f"{pair} → {own}", *changes]
         if changes:
             raise ValueError(f"{paths[0]} and {path} hold different models: {', '.join(changes)}")
         parameters = state["model"]
@@ -106,15 +102,6 @@ def function_options(state: Mapping[str, Any]) -> dict[str, Any]:
     # By their present names.
     former = {known.name: known.metadata.get("former_names", {}) for known in decisive}
     return {"arch": architecture, **{name: former[name].get(value, value) for name, value in values.items()}}
-
-
-def language_pair(state: Mapping[str, Any]) -> str:
-    """The languages that a model was trained for; empty where its checkpoint does not say them."""
-    task: Any = (state.get("cfg") or {}).get("task") or state.get("args") or {}
-    # Earlier versions of fairseq kept what was given on the command line.
-    task = vars(task) if isinstance(task, Namespace) else task
-    source, target = task.get("source_lang"), task.get("target_lang")
-    return f"{source}-{target}" if source and target else ""
 
 
 def mean(total: Tensor, count: int, *, like: Tensor) -> Tensor:

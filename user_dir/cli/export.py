@@ -4,8 +4,8 @@
     recurrent-mt translate-onnx FOLDER <test.fr >test.en
 
 The folder holds the encoder, one step of the decoder, the words of both languages, and a manifest. Models
-with GRU or grConv encoders can be exported, the authors' imported ones included. An encoder's low-rank
-matrices are multiplied out. Needs the package onnx, and onnxruntime for --int8.
+with GRU or grConv encoders can be exported, the authors' imported ones included, but for --skip-time, deep
+transitions, and self-attention. An encoder's low-rank matrices are multiplied out. Needs the package onnx.
 """
 
 from __future__ import annotations
@@ -22,11 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--data", type=Path, required=True, help="folder with the dictionaries, as for fairseq-generate"
     )
     parser.add_argument("--out", type=Path, required=True, help="folder to write")
-    parser.add_argument(
-        "--int8",
-        action="store_true",
-        help="store embeddings and linear layers in eight bits (onnxruntime's dynamic quantization)",
-    )
+    parser.add_argument("--int8", action="store_true", help="store embeddings and linear layers in eight bits")
 
 
 def run(options: argparse.Namespace) -> None:

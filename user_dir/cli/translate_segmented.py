@@ -26,7 +26,6 @@ from recurrent_mt.arguments import positive
 from recurrent_mt.text_files import check_output_files, read_lines, write_aside
 
 from ..segmented_translation.segmentation import (
-    DIVISORS,
     MODES,
     SegmentedTranslation,
     SpanOptions,
@@ -36,7 +35,6 @@ from ..segmented_translation.segmentation import (
     translate_by_segments,
 )
 from ..segmented_translation.translation import (
-    BatchLimits,
     ForwardTranslator,
     InverseScorer,
     check_inverse,
@@ -66,10 +64,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--unkpen", type=read_penalty, default=0.0, metavar="X", help=penalty)
     add("--copy-unknown-words", action="store_true", help="cut around unknown words and copy them")
     add("--add-period", action="store_true", help="translate every span with a period after it")
-    divisor = (
-        "divisor for n words in norm and normrev: log(n + 2), the authors' code, or log n, the paper from memory (code)"
-    )
-    add("--length-divisor", choices=DIVISORS, help=divisor)
     add("--batch-size", **number, default=128, help="spans searched at a time (128)")
     add("--max-tokens", **number, default=4000, help="tokens in a batch (4000)")
     add("--buffer-size", **number, default=32, help="sentences whose spans are sorted and translated together (32)")
@@ -93,8 +87,6 @@ def run(options: argparse.Namespace) -> None:
         options.parser.error(f"{needed}: give --inverse, or --mode default or norm")
     if not inverse and (options.inverse or options.inverse_data):
         options.parser.error(f"--mode {options.mode} has no use for an inverse model")
-    if options.length_divisor and not any(MODES[mode].normalized for mode in modes):
-        options.parser.error(f"--mode {options.mode} does not divide by the length: leave --length-divisor out")
     if options.candidates is None:
         options.candidates = min(10, options.beam)
     if options.candidates > options.beam:
@@ -111,19 +103,15 @@ def run(options: argparse.Namespace) -> None:
 
 def build_table(options: argparse.Namespace, *, inverse: bool) -> SpanTable:
     """Loads the models for an empty table of spans."""
-    limits = BatchLimits(options.batch_size, options.max_tokens)
-    system = load_system(options.forward, options.data, shrinking_beam=options.shrinking_beam, cpu=options.cpu)
-    forward = ForwardTranslator(
-        system, beam=options.beam, count=options.candidates, unknown_penalty=options.unkpen, limits=limits
-    )
+    common = {"cpu": options.cpu, "max_sentences": options.batch_size, "max_tokens": options.max_tokens}
+    system = load_system(options.forward, options.data, shrinking_beam=options.shrinking_beam, **common)
+    forward = ForwardTranslator(system, beam=options.beam, count=options.candidates, unknown_penalty=options.unkpen)
     scorer = None
     if inverse:
-        back = load_system(options.inverse, options.inverse_data or options.data, cpu=options.cpu)
+        back = load_system(options.inverse, options.inverse_data or options.data, **common)
         check_inverse(system, back)
-        scorer = InverseScorer(back, limits=limits)
-    settings = SpanOptions(
-        options.max_span, options.copy_unknown_words, options.add_period, DIVISORS[options.length_divisor or "code"]
-    )
+        scorer = InverseScorer(back)
+    settings = SpanOptions(options.max_span, options.copy_unknown_words, options.add_period)
     return SpanTable(partial(translate_spans, forward=forward, inverse=scorer), forward.is_unknown, settings)
 
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from fairseq.models import register_model
 from torch import nn
 
-from recurrent_mt.layers.gru import GRUEncoder
-from recurrent_mt.layers.min_gru import MinGRU
+from recurrent_mt.layers.min_gru import MinGRUEncoder
 
 from .config import EncoderDecoderConfig, option
 from .encoder_decoder import EncoderDecoderModel, dropout, min_gru_variant
@@ -28,12 +27,11 @@ class MinGRUEncoderModel(EncoderDecoderModel):
     @classmethod
     def build_encoder_layer(cls, config: MinGRUEncoderConfig) -> nn.Module:
         """A stack of minimal GRU layers."""
-        return GRUEncoder(
+        return MinGRUEncoder(
             config.encoder_embed_dim,
             config.encoder_hidden_size,
             num_layers=config.encoder_layers,
             bidirectional=True,
             dropout=dropout(config, "encoder_dropout_out"),
             variant=min_gru_variant(config, "encoder"),
-            layer_class=MinGRU,
         )

@@ -7,13 +7,11 @@ the words and the end of the sentence, natural logarithm, and n the number of wo
     mode       the candidate chosen    the span's cost
     default    least f                 f
     rev        least (f + r) / 2       (f + r) / 2
-    norm       as default              f / divisor(n)
-    normrev    as rev                  (f + r) / 2 / divisor(n)
+    norm       as default              f / log(n + 2)
+    normrev    as rev                  (f + r) / 2 / log(n + 2)
 
-A word that a model reads as several subwords is one word here, with spaces between its subwords: no cut divides it.
-
-divisor(n) is log(n + 2) in the authors' code (``segment.py``: log of the span's length, its end counted, plus one). The
-paper's score, from memory and not checked against its text, is ``normrev`` with divisor(n) = |log n|.
+A word that a model reads as several subwords is one word here, with spaces between its subwords: no cut divides it. The
+divisor is that of the authors' code (``segment.py``: log of the span's length, its end counted, plus one).
 """
 
 from __future__ import annotations
@@ -102,24 +100,9 @@ def choose(candidates: Sequence[Candidate], *, inverse: bool) -> Choice:
     return min(choices, key=lambda choice: choice.cost, default=Choice((), LAST_RESORT))
 
 
-def code_divisor(words: int) -> float:
-    """Returns the divisor that the authors' ``segment.py`` uses."""
-    return math.log(words + 2)
-
-
-def paper_divisor(words: int) -> float:
-    """The paper's divisor, from memory: zero for a span of one word."""
-    return abs(math.log(words))
-
-
-#: What a normalized cost is divided by.
-DIVISORS: dict[str, Callable[[int], float]] = {"code": code_divisor, "paper": paper_divisor}
-
-
-def normalize(cost: float, words: int, divisor: Callable[[int], float] = code_divisor) -> float:
-    """The cost divided by a function of the span's length; `LAST_RESORT` if that is zero or the cost is it already."""
-    divided_by = divisor(words)
-    return cost / divided_by if divided_by and cost < LAST_RESORT else LAST_RESORT
+def normalize(cost: float, words: int) -> float:
+    """The cost divided by a function of the span's length; `LAST_RESORT` stays."""
+    return cost / math.log(words + 2) if cost < LAST_RESORT else LAST_RESORT
 
 
 def group_subwords(sentences: Sequence[Sequence[str]]) -> list[Words]:
@@ -148,13 +131,11 @@ class SpanOptions:
         copy_unknown: a span of only unknown words is copied, and no span may hold both known and unknown words.
         add_period: every span is translated with a period after it. The period is removed from the translation of every
             span except the last, and the first letter is lowercased in every span except the first.
-        divisor: what normalized costs are divided by, a function of the number of words.
     """
 
     longest: int = 20
     copy_unknown: bool = False
     add_period: bool = False
-    divisor: Callable[[int], float] = code_divisor
 
 
 class SpanTable:
@@ -199,9 +180,7 @@ class SpanTable:
         if unknown:
             return COPY_COST if unknown == len(span) else math.inf
         cost = self._choice(span, mode).cost
-        if not mode.normalized:
-            return cost
-        return normalize(cost, len(span) + self.options.add_period, self.options.divisor)
+        return normalize(cost, len(span) + self.options.add_period) if mode.normalized else cost
 
     def translation(self, span: Words, mode: Mode, *, first: bool, last: bool) -> Words:
         """What the span contributes to the translation of a sentence.
@@ -253,10 +232,13 @@ class Segment:
 
 @dataclass(frozen=True)
 class SegmentedTranslation:
-    """A sentence's segments in order, and the sum of their costs."""
+    """A sentence's segments in order."""
 
-    cost: float
     segments: tuple[Segment, ...]
+
+    @property
+    def cost(self) -> float:
+        return sum((segment.cost for segment in self.segments), 0.0)
 
     @property
     def text(self) -> str:
@@ -268,32 +250,21 @@ class SegmentedTranslation:
 
 def translate_by_segments(sentence: Words, table: SpanTable, mode: Mode) -> SegmentedTranslation:
     """Cuts a sentence whose spans are in the table where that costs the least, and joins the spans' translations."""
-    cuts = cheapest_segmentation(
+    spans = cheapest_segmentation(
         len(sentence), lambda start, end: table.cost(sentence[start:end], mode), longest=table.options.longest
     )
     segments = []
-    for start, end in cuts.spans:
+    for start, end in spans:
         words = sentence[start:end]
         translation = table.translation(words, mode, first=start == 0, last=end == len(sentence))
         segments.append(Segment(start, end, " ".join(words), " ".join(translation), table.cost(words, mode)))
-    return SegmentedTranslation(cuts.cost, tuple(segments))
+    return SegmentedTranslation(tuple(segments))
 
 
-@dataclass(frozen=True)
-class Segmentation:
-    """A sentence cut into spans.
-
-    Attributes:
-        cost: the sum of the spans' costs.
-        spans: (start, end) of each, in order; ``end`` is the position after the last word.
-    """
-
-    cost: float
-    spans: tuple[tuple[int, int], ...]
-
-
-def cheapest_segmentation(length: int, span_cost: Callable[[int, int], float], *, longest: int) -> Segmentation:
-    """Finds the cheapest segmentation that has no span of more than ``longest`` words.
+def cheapest_segmentation(
+    length: int, span_cost: Callable[[int, int], float], *, longest: int
+) -> list[tuple[int, int]]:
+    """The spans, (start, end) of each, of the cheapest segmentation that has none of more than ``longest`` words.
 
     The best segmentation of each prefix is the best last span after the best segmentation of what comes before it. If
     two last spans of a prefix give the same sum, the longer one is used, as in the authors' ``segment.py``.
@@ -304,24 +275,19 @@ def cheapest_segmentation(length: int, span_cost: Callable[[int, int], float], *
         longest: the most words in a span.
 
     Raises:
-        ValueError: if a cost is not a number or −∞, if ``longest`` is below 1, or if all segmentations are forbidden.
+        ValueError: if all segmentations are forbidden, or have costs that are no numbers.
     """
-    if longest < 1:
-        raise ValueError(f"a span needs room for at least one word, not {longest}")
     prefix_cost = [0.0] + [math.inf] * length
     last_start = [0] * (length + 1)
     for end in range(1, length + 1):
         for start in range(max(0, end - longest), end):
-            cost = span_cost(start, end)
-            if math.isnan(cost) or cost == -math.inf:
-                raise ValueError(f"the span from word {start + 1} to word {end} has the cost {cost}")
-            if prefix_cost[start] + cost < prefix_cost[end]:
-                prefix_cost[end] = prefix_cost[start] + cost
-                last_start[end] = start
+            cost = prefix_cost[start] + span_cost(start, end)
+            if cost < prefix_cost[end]:
+                prefix_cost[end], last_start[end] = cost, start
     if prefix_cost[length] == math.inf:
-        raise ValueError(f"every segmentation of the {length} words has a forbidden span")
+        raise ValueError(f"no segmentation of the {length} words has a cost that is a number")
     spans, end = [], length
     while end > 0:
         spans.append((last_start[end], end))
         end = last_start[end]
-    return Segmentation(prefix_cost[length], tuple(reversed(spans)))
+    return spans[::-1]

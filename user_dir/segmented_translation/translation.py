@@ -25,40 +25,34 @@ LONGEST_TRANSLATION = 3
 
 @dataclass(frozen=True)
 class Ensemble:
-    """A trained model, or an ensemble, and the task that holds its dictionaries."""
+    """A trained model, or an ensemble.
+
+    Attributes:
+        task: which has the dictionaries.
+        models: one or several.
+        max_sentences: the most in a batch that is searched.
+        max_tokens: the most in any batch, on its longer side, padding included.
+    """
 
     task: TranslationTask
     models: list[nn.Module]
+    max_sentences: int = 128
+    max_tokens: int = 4000
 
-    def batches(
-        self, sources: Sequence[Tensor], targets: Sequence[Tensor] | None = None, *, limits: BatchLimits
-    ) -> Iterator[dict[str, Any]]:
+    def batches(self, sources: Sequence[Tensor], targets: Sequence[Tensor] | None = None) -> Iterator[dict[str, Any]]:
         """Yields fairseq's batches on the models' device; with targets, their tokens alone limit their size."""
         for batch in make_batches(
             self.task,
             sources,
             targets,
-            max_tokens=limits.tokens,
-            max_sentences=None if targets else limits.sentences,
+            max_tokens=self.max_tokens,
+            max_sentences=None if targets else self.max_sentences,
             left_pad_source=self.task.cfg.left_pad_source,
         ):
             yield utils.move_to_cuda(batch) if next(self.models[0].parameters()).is_cuda else batch
 
 
-@dataclass(frozen=True)
-class BatchLimits:
-    """How much the model gets at a time.
-
-    Attributes:
-        sentences: how many are in a batch that is searched.
-        tokens: how many any batch has on its longer side, padding included.
-    """
-
-    sentences: int = 128
-    tokens: int = 4000
-
-
-def load_system(path: str, data: str, *, shrinking_beam: bool = False, cpu: bool = False) -> Ensemble:
+def load_system(path: str, data: str, *, shrinking_beam: bool = False, cpu: bool = False, **limits: int) -> Ensemble:
     """Loads a checkpoint of a translation model.
 
     Args:
@@ -66,6 +60,7 @@ def load_system(path: str, data: str, *, shrinking_beam: bool = False, cpu: bool
         data: folder with the dictionaries ``dict.LANG.txt``.
         shrinking_beam: search as the papers' released code does, see `tasks.ShrinkingBeam`.
         cpu: do not use the GPU.
+        **limits: of batches, see `Ensemble`.
 
     Raises:
         ValueError: if a file is missing, or no translation model, or if the dictionaries are not the ones that it was
@@ -79,7 +74,7 @@ def load_system(path: str, data: str, *, shrinking_beam: bool = False, cpu: bool
         model.prepare_for_inference_(config)
         if torch.cuda.is_available() and not cpu:
             model.cuda()
-    return Ensemble(_published_task(config.task, shrinking_beam), models)
+    return Ensemble(_published_task(config.task, shrinking_beam), models, **limits)
 
 
 def _published_task(config: DictConfig, shrinking_beam: bool) -> TranslationTask:
@@ -115,21 +110,11 @@ class ForwardTranslator:
         beam: the beam of fairseq's search, or the initial places of the shrinking one.
         count: how many candidates are kept per span.
         unknown_penalty: fairseq's --unkpen; infinity forbids unknown words.
-        limits: the limits of a batch.
     """
 
-    def __init__(
-        self,
-        system: Ensemble,
-        *,
-        beam: int = 10,
-        count: int = 10,
-        unknown_penalty: float = 0.0,
-        limits: BatchLimits | None = None,
-    ) -> None:
+    def __init__(self, system: Ensemble, *, beam: int = 10, count: int = 10, unknown_penalty: float = 0.0) -> None:
         self.system = system
         self.count = count
-        self.limits = limits or BatchLimits()
         # fairseq counts the end of the source, but not that of the translation.
         arguments = argparse.Namespace(
             beam=beam, max_len_a=LONGEST_TRANSLATION, max_len_b=-1, unkpen=unknown_penalty, unnormalized=True
@@ -150,7 +135,7 @@ class ForwardTranslator:
             by_length[len(tokens)].append(position)
         for _, positions in sorted(by_length.items()):
             chosen = [encoded[position] for position in positions]
-            for batch in self.system.batches(chosen, limits=self.limits):
+            for batch in self.system.batches(chosen):
                 beams = task.inference_step(self.generator, self.system.models, batch)
                 for row, beam in zip(batch["id"].tolist(), beams, strict=True):
                     found[positions[row]] = self._best(beam)
@@ -171,15 +156,10 @@ class InverseScorer:
     """A model's scores of given translations.
 
     fairseq's scorer counts the end of a sentence once; the authors' code let its scorer see it twice, on both sides.
-
-    Args:
-        system: the model.
-        limits: the limits of a batch; the tokens decide the number of sentences.
     """
 
-    def __init__(self, system: Ensemble, *, limits: BatchLimits | None = None) -> None:
+    def __init__(self, system: Ensemble) -> None:
         self.system = system
-        self.limits = limits or BatchLimits()
         self.scorer = system.task.build_generator(system.models, argparse.Namespace(score_reference=True))
 
     def costs(self, pairs: Sequence[tuple[Words, Words]]) -> list[float]:
@@ -188,7 +168,7 @@ class InverseScorer:
         sources = token_ids([" ".join(source) for source, _ in pairs], task.source_dictionary)
         targets = token_ids([" ".join(target) for _, target in pairs], task.target_dictionary)
         result = [math.nan] * len(pairs)
-        for batch in self.system.batches(sources, targets, limits=self.limits):
+        for batch in self.system.batches(sources, targets):
             scored = self.scorer.generate(self.system.models, batch)
             for row, (hypothesis,) in zip(batch["id"].tolist(), scored, strict=True):
                 result[row] = -hypothesis["positional_scores"].double().sum().item()

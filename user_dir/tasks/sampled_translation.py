@@ -1,10 +1,8 @@
 """``sampled_translation``: fairseq's translation task with subwords that are drawn anew in each epoch."""
 
-import functools
 import logging
-import math
 import random
-from abc import ABC, abstractmethod
+from codecs import BOM_UTF8
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,31 +22,48 @@ from .published_translation import refuse_validation
 logger = logging.getLogger(__name__)
 
 
-class SubwordSampler(ABC):
-    """Joins a sentence's subwords and splits it anew.
+class BPEDropout:
+    """Leaves out each merge of a sentence's words with some probability: Provilkov et al. (2020), "BPE-Dropout".
+
+    A subword that was merged in all of the training text is not in its dictionary, and is split further.
 
     Args:
+        codes: subword-nmt's file of merges.
+        dropout: the probability.
         dictionary: what a model reads or writes; no other subwords are drawn.
+
+    Raises:
+        ValueError: if there is no such file, or if it is another or damaged.
     """
 
-    def __init__(self, dictionary: Dictionary) -> None:
-        self._dictionary = dictionary
+    def __init__(self, codes: Path, dropout: float, dictionary: Dictionary) -> None:
+        from subword_nmt.apply_bpe import BPE
 
-    @abstractmethod
+        self._dictionary, self._dropout = dictionary, dropout
+        if not codes.is_file():
+            raise ValueError(f"--sample-subwords: there is no file {codes}")
+        if not codes.read_bytes().removeprefix(BOM_UTF8).startswith(b"#version"):
+            raise ValueError(f"--sample-subwords: {codes} holds no codes of subword-nmt, which begin with #version")
+        try:
+            with open(codes, encoding="utf-8-sig") as file:  # as in `load_bpe`
+                self._bpe = BPE(file, vocab=set(dictionary.symbols))
+                # That of another keeps what was drawn last in its cache.
+                self._whole = BPE(file)
+        except (SystemExit, ValueError) as error:  # subword-nmt ends the process, after a line that names the bad one
+            raise ValueError(f"--sample-subwords: {codes} is a damaged file of subword-nmt's codes") from error
+
     def join(self, subwords: list[str]) -> str:
         """The text of a sentence without special symbols."""
+        return " ".join(subwords).replace("@@ ", "").removesuffix("@@")
 
-    @abstractmethod
     def split(self, text: str, seed: int) -> list[str]:
         """Draws a segmentation of a text with a seed."""
-
-    @abstractmethod
-    def is_one_word(self, left: str, right: str) -> bool:
-        """Whether two adjacent subwords, or ``<unk>``, belong to the same word."""
-
-    def is_protected(self, word: list[str]) -> bool:
-        """Whether a word's subwords are not for sampling."""
-        return False
+        state = random.getstate()
+        random.seed(seed)
+        try:
+            return self._bpe.segment_tokens(text.split(), dropout=self._dropout)
+        finally:
+            random.setstate(state)
 
     def resample(self, tokens: Tensor, seed: int) -> Tensor:
         """Another segmentation of a sentence's tokens (T,).
@@ -68,7 +83,7 @@ class SubwordSampler(ABC):
 
         for word in self._words(tokens.tolist()):
             special = min(word) < self._dictionary.nspecial
-            if special or self.is_protected([self._dictionary[token] for token in word]):
+            if special or self._is_protected([self._dictionary[token] for token in word]):
                 finish()
                 numbers.extend(word)
             else:
@@ -76,48 +91,7 @@ class SubwordSampler(ABC):
         finish()
         return tokens.new_tensor(numbers)
 
-    def _words(self, tokens: list[int]) -> list[list[int]]:
-        """The tokens of each word; a special symbol other than ``<unk>`` is a word by itself."""
-        dictionary = self._dictionary
-        apart = set(range(dictionary.nspecial)) - {dictionary.unk()}
-        words: list[list[int]] = []
-        for token in tokens:
-            is_apart = not words or token in apart or words[-1][-1] in apart
-            if is_apart or not self.is_one_word(dictionary[words[-1][-1]], dictionary[token]):
-                words.append([])
-            words[-1].append(token)
-        return words
-
-
-class BPEDropout(SubwordSampler):
-    """Leaves out each merge with some probability: Provilkov et al. (2020), "BPE-Dropout".
-
-    A subword that was merged in all of the training text is not in its dictionary, and is split further.
-
-    Args:
-        codes: subword-nmt's file of merges.
-        dropout: the probability.
-        dictionary: what a model reads or writes.
-    """
-
-    def __init__(self, codes: Path, dropout: float, dictionary: Dictionary) -> None:
-        from subword_nmt.apply_bpe import BPE
-
-        super().__init__(dictionary)
-        with open(codes, encoding="utf-8-sig") as file:  # as in `load_bpe`
-            self._bpe = BPE(file, vocab=set(dictionary.symbols))
-            # That of another keeps what was drawn last in its cache.
-            self._whole = BPE(file)
-        self._dropout = dropout
-
-    def join(self, subwords: list[str]) -> str:
-        return " ".join(subwords).replace("@@ ", "").removesuffix("@@")
-
-    def is_one_word(self, left: str, right: str) -> bool:
-        """Tells whether two subwords are of one word; what follows an ``<unk>`` in a word is split like a word."""
-        return left.endswith("@@")
-
-    def is_protected(self, word: list[str]) -> bool:
+    def _is_protected(self, word: list[str]) -> bool:
         """Whether Moses has escaped a character of it, or it has fewer subwords than the merges make of it.
 
         No piece of an escape means anything. Of the others, subword-nmt was told to keep them whole
@@ -126,105 +100,17 @@ class BPEDropout(SubwordSampler):
         text = self.join(word)
         return has_escaped_character(text) or len(word) < len(self._whole.segment_tokens([text]))
 
-    def split(self, text: str, seed: int) -> list[str]:
-        state = random.getstate()
-        random.seed(seed)
-        try:
-            return self._bpe.segment_tokens(text.split(), dropout=self._dropout)
-        finally:
-            random.setstate(state)
-
-
-#: How many segmentations of a word there are to draw from: Kudo (2018), section 4.2, takes the 64 best of a sentence.
-SEGMENTATIONS = 64
-
-
-class SentencePieceSampling(SubwordSampler):
-    """Draws one of the best segmentations of each word: Kudo (2018), "Subword Regularization", section 3.3.
-
-    SentencePiece lists them. The drawing is done here, since no seed makes the library's own generator repeat in one
-    process what it drew in another.
-
-    Args:
-        model: SentencePiece's file, a ``unigram`` model; no other lists segmentations.
-        alpha: the exponent of a segmentation's probability.
-        dictionary: what a model reads or writes.
-
-    Raises:
-        ValueError: if the model is another, or if its pieces reach over words.
-    """
-
-    def __init__(self, model: Path, alpha: float, dictionary: Dictionary) -> None:
-        from sentencepiece import SentencePieceProcessor
-
-        super().__init__(dictionary)
-        self._alpha = alpha
-        self._model = SentencePieceProcessor(model_file=str(model))
-        try:
-            self._model.nbest_encode("a", nbest_size=1)
-        except RuntimeError:
-            raise ValueError(
-                f"--sample-subwords: {model} is no unigram model, which alone has several segmentations of a word: "
-                "for BPE, give subword-nmt's codes"
-            ) from None
-        # Symbols that are kept whole have no score, and characters in bytes are not text.
-        self._pieces = {
-            self._model.id_to_piece(number)
-            for number in range(self._model.vocab_size())
-            if self._model.get_score(number) and not self._model.is_byte(number)
-        }
-        if across := next((piece for piece in self._pieces if "▁" in piece[1:] and piece.strip("▁")), None):
-            raise ValueError(
-                f"--sample-subwords: {model} has pieces that end in a space or reach over one ({across}), which cannot "
-                "be sampled here: learn a model with SentencePiece's defaults"
-            )
-        self._segmentations = functools.cache(self._list_segmentations)
-
-    def join(self, subwords: list[str]) -> str:
-        return "".join(subwords).replace("▁", " ").strip()
-
-    def is_one_word(self, left: str, right: str) -> bool:
-        return not right.startswith("▁")
-
-    def is_protected(self, word: list[str]) -> bool:
-        """Whether it has what is none of the model's pieces of text.
-
-        Such are characters in bytes, a symbol that the model was told to keep whole, and what was put into the text
-        after it was split, such as a tag of a language.
-        """
-        return not self._pieces >= set(word)
-
-    def split(self, text: str, seed: int) -> list[str]:
-        generator = random.Random(seed)
-        return [piece for word in text.split() for piece in generator.choices(*self._segmentations(word))[0]]
-
-    def _list_segmentations(self, word: str) -> tuple[list[list[str]], list[float]]:
-        """A word's segmentations into pieces of the dictionary, if there are any, and their weights."""
-        found = self._model.nbest_encode(word, nbest_size=SEGMENTATIONS, out_type=str)
-        known = [pieces for pieces in found if all(piece in self._dictionary for piece in pieces)] or found
-        scores = [sum(self._model.get_score(self._model.piece_to_id(piece)) for piece in pieces) for pieces in known]
-        return known, [math.exp(self._alpha * (score - scores[0])) for score in scores]
-
-
-def load_sampler(path: Path, dropout: float, dictionary: Dictionary) -> SubwordSampler:
-    """The sampler for a file: subword-nmt's codes are text that begins with ``#version``.
-
-    Raises:
-        ValueError: if there is no such file, or if it is neither, or damaged.
-    """
-    if not path.is_file():
-        raise ValueError(f"--sample-subwords: there is no file {path}")
-    if path.read_bytes().startswith(b"#version"):
-        try:
-            return BPEDropout(path, dropout, dictionary)
-        except (SystemExit, ValueError) as error:  # subword-nmt ends the process, after a line that names the bad one
-            raise ValueError(f"--sample-subwords: {path} is a damaged file of subword-nmt's codes") from error
-    try:
-        return SentencePieceSampling(path, dropout, dictionary)
-    except (OSError, RuntimeError) as error:
-        raise ValueError(
-            f"--sample-subwords: {path} holds neither subword-nmt's codes nor a SentencePiece model"
-        ) from error
+    def _words(self, tokens: list[int]) -> list[list[int]]:
+        """The tokens of each word; a special symbol is one by itself, and after an ``<unk>``, another begins."""
+        dictionary = self._dictionary
+        apart = set(range(dictionary.nspecial)) - {dictionary.unk()}
+        words: list[list[int]] = []
+        for token in tokens:
+            is_apart = not words or token in apart or words[-1][-1] in apart
+            if is_apart or not dictionary[words[-1][-1]].endswith("@@"):
+                words.append([])
+            words[-1].append(token)
+        return words
 
 
 class SampledSubwordsDataset(BaseWrapperDataset):
@@ -240,9 +126,7 @@ class SampledSubwordsDataset(BaseWrapperDataset):
         seed: ``--seed``.
     """
 
-    def __init__(
-        self, dataset: LanguagePairDataset, *, source: SubwordSampler, target: SubwordSampler, seed: int
-    ) -> None:
+    def __init__(self, dataset: LanguagePairDataset, *, source: BPEDropout, target: BPEDropout, seed: int) -> None:
         super().__init__(dataset)
         self._source, self._target, self._seed = source, target, seed
         # Shared, as fairseq's workers live on from one epoch to the next.
@@ -269,14 +153,13 @@ class SampledTranslationConfig(TranslationConfig):
         default="",
         metadata={
             "help": "split the training text anew in each epoch with this file: subword-nmt's codes (Provilkov et al. "
-            "2020) or a SentencePiece model, unigram (Kudo 2018); two files, source first, are separated by a comma"
+            "2020); two files, source first, are separated by a comma"
         },
     )
     subword_dropout: float = field(
         default=0.1,
         metadata={
-            "help": "probability of leaving out a merge (Provilkov et al. 2020: 0.1); with SentencePiece's unigram "
-            "model the exponent alpha (Kudo 2018: 0.1 or 0.2)"
+            "help": "probability of leaving out a merge (Provilkov et al. 2020: 0.1)",
         },
     )
     seed: int = II("common.seed")
@@ -319,7 +202,7 @@ class SampledTranslationTask(TranslationTask):
                 f"{self.cfg.sample_subwords} and {self.cfg.subword_dropout}"
             )
         source, target = (
-            load_sampler(Path(file), self.cfg.subword_dropout, dictionary)
+            BPEDropout(Path(file), self.cfg.subword_dropout, dictionary)
             for file, dictionary in zip((files[0], files[-1]), (self.src_dict, self.tgt_dict), strict=True)
         )
         self.datasets[split] = SampledSubwordsDataset(
