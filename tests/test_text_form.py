@@ -71,10 +71,10 @@ def test_a_run_folder_of_before_tokenizers_were_an_option_opens(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "corpus", "lines"),
     [
-        ([], "word-4000-d2880715", ["SEGMENTATION word:4000", "TOKENIZER none", "TRUECASED yes"]),
+        ([], "word-4000-af5e4c12", ["SEGMENTATION word:4000", "TOKENIZER none", "TRUECASED yes"]),
         (
             ["segmentation=sentencepiece:70"],
-            "sentencepiece-70-4b6219fa",
+            "sentencepiece-70-06516a07",
             ["SEGMENTATION sentencepiece:70", "TOKENIZER moses", "TRUECASED "],
         ),
     ],
