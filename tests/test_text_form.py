@@ -18,9 +18,10 @@ KNOWING = {"recurrent_mt/text_form.py", "recurrent_mt/subwords.py", "recurrent_m
 
 def mentions_a_segmentation(path):
     """Whether code, apart from comments and docstrings, names a kind of segmentation, or fairseq's option for it."""
-    if path.suffix == ".smk":
-        return re.search(r"\b(bpe|sentencepiece)\b", path.read_text()) is not None
-    tree = ast.parse(path.read_text())
+    text = path.read_text()
+    if path.suffix == ".smk" or not re.search("bpe|sentencepiece", text):
+        return re.search(r"\b(bpe|sentencepiece)\b", text) is not None
+    tree = ast.parse(text)
     texts = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in texts)
     imports = (node for node in ast.walk(tree) if isinstance(node, ast.Import))
