@@ -12,7 +12,7 @@ from recurrent_mt.data import selection
 from recurrent_mt.data.parallel_text import read_blocks
 from recurrent_mt.data.selection import take_lowest
 from tests.commands import last_of_each
-from tests.data.tools import SHARED, read_lines, run, write_lines, write_pairs
+from tests.data.tools import read_lines, run, write_lines, write_pairs
 
 LANGUAGES = ("--source-lang", "fr", "--target-lang", "en")
 CLOSED = [("le", "the"), ("un", "a"), ("petit", "small"), ("grand", "big"), ("et", "and"), ("avec", "with")]
@@ -149,20 +149,3 @@ def test_failures_are_named_and_leave_nothing(mixture, tmp_path):
     for inputs in ("corpus", "in"):
         done = select(folder / inputs, mixture, check=False)
         assert "would be overwritten" in done.stderr
-
-
-def test_captions_are_told_from_news(tmp_path):
-    if not SHARED.exists():
-        pytest.skip("needs ../shared/data")
-    captions, news = SHARED / "multi30k" / "test_2016_flickr", SHARED / "wmt-fr-en" / "newstest2013"
-    pairs = []
-    for prefix in (captions, news):
-        sides = [
-            prefix.with_name(f"{prefix.name}.{language}").read_text().split("\n")[:-1] for language in ("fr", "en")
-        ]
-        pairs += zip(*sides, strict=True)
-    source, target = write_pairs(tmp_path, "corpus", pairs)
-    files = ("--source", source, "--target", target, *LANGUAGES, "--in-domain", SHARED / "multi30k" / "val")
-    run("select", *files, "--words", "9K", "--out", tmp_path / "s", "--report", tmp_path / "s.md")
-    selected = set(read_lines(tmp_path / "s.fr"))
-    assert len(selected & {source for source, _ in pairs[:1000]}) > 0.98 * len(selected)

@@ -12,20 +12,17 @@ def test_sizes_and_splits(corpus):
     }  # fmt: skip
 
 
-def test_no_sentence_of_test_or_valid_occurs_in_train(corpus, pair):
+def test_sources_are_all_different_and_no_sentence_of_test_or_valid_occurs_in_train(corpus, pair):
     """Also among the shortest sentences, of which many would be drawn twice."""
     long = [example for split in corpus.values() for example in split]
-    short = list(generate(pair, {"train": 1500, "valid": 50, "test": 150}, max_words=4))
+    short = list(generate(pair, {"train": 1100, "valid": 20, "test": 80}, max_words=4))
     for examples in (long, short):
         train, held_out = set(), set()
         for example in examples:
             texts = train if example.split == "train" else held_out
             texts |= {("source", example.source_text), ("target", example.target_text)}
         assert len(train) > 1000 and not train & held_out
-
-
-def test_sources_are_all_different(examples):
-    assert len({example.source_text for example in examples}) == len(examples)
+        assert len({example.source_text for example in examples}) == len(examples)
 
 
 def test_the_leaves_of_the_trees_are_the_tokens(examples):
