@@ -82,35 +82,21 @@ project_checksum() {
     } | cksum
 }
 
-# Sets `owner` to the project for which this environment was made here, as the first line of FILE, "PROJECT VENV", says.
-# Fails if it says nothing, or is a copy of another environment's.
-read_owner() {
-    local recorded
-    [[ -s $1 ]] && IFS= read -r recorded <"$1" || return 1
-    owner=$recorded
-    # Both paths may have spaces, and other spellings.
-    while [[ $owner == *" /"* ]]; do
-        owner=${owner% /*}
-        [[ ! ${recorded#"$owner "} -ef $venv ]] || return 0
-    done
-    return 1
-}
-
-# Another clone would lose its environment, or share it from now on. One that is gone needs none.
-refuse_environment_of_another_clone() {
-    local file owner
+# An environment names its place, and would not work in another: the stamp's first line says which it is, "PROJECT VENV".
+refuse_environment_of_another_place() {
+    local file recorded
     for file in "$stamp" "$unfinished"; do
-        if read_owner "$file" && [[ -d $owner && ! $owner -ef $project ]]; then
-            stop "$venv is the environment of $owner, not of $project; choose another folder with VENV=."
-        fi
+        [[ -s $file ]] || continue
+        IFS= read -r recorded <"$file" || true
+        [[ $recorded == "$place" ]] ||
+            stop "$venv was not made here, but for $recorded; remove it, or choose another folder with VENV=."
     done
 }
 
-# True if the stamp says that the environment was made completely, here, by the interpreter asked for.
+# True if the stamp says that the environment was made completely, by the interpreter asked for.
 # Sets `recorded_interpreter`, `recorded_requirements`, `recorded_project`.
 is_complete() {
-    local owner
-    read_owner "$stamp" && [[ $owner -ef $project ]] || return 1
+    [[ -s $stamp ]] || return 1
     {
         read -r && read -r recorded_interpreter && read -r recorded_requirements && read -r recorded_project
     } <"$stamp" || return 1
@@ -215,22 +201,20 @@ main() {
     done
     # With it, cd may print a folder, or go to another than the one that is meant.
     unset CDPATH
-    project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+    project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
     venv=${VENV:-$project/.venv}
     [[ $venv == /* ]] || venv=$PWD/$venv
-    # The same folder under another spelling is the same place: ./.venv is no reason to start anew.
-    [[ ! -d $venv ]] || venv=$(cd "$venv" && pwd)
+    unset PYTHONHOME PYTHONPATH
+    [[ -z ${PYTHON:-} ]] || choose_python
+    # The same folder under another spelling is the same place.
+    mkdir -p "$venv" || stop "cannot make the folder $venv."
+    venv=$(cd "$venv" && pwd -P)
     readonly project venv stamp=$venv/.setup-complete unfinished=$venv/.setup-unfinished
     readonly place="$project $venv"
-    unset PYTHONHOME PYTHONPATH
     export PIP_USER=0 PIP_DISABLE_PIP_VERSION_CHECK=1
 
-    refuse_environment_of_another_clone
-    [[ -z ${PYTHON:-} ]] || choose_python
-    if ! is_ready; then
-        mkdir -p "$venv" || stop "cannot make the folder $venv."
-        lock
-    fi
+    refuse_environment_of_another_place
+    is_ready || lock
     if ! is_ready; then
         # Taken now: an edit during the installation is for the next call to find.
         requirements=$(requirements_checksum) contents=$(project_checksum)
