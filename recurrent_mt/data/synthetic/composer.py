@@ -90,7 +90,8 @@ class Composer:
             return Compound(connective, first, self._body(budget, tense, connectives))
         else:
             second, fronted = self.clause(budget, tense=tense), self._rng.happens(0.5)
-        second.time_first &= connective not in _TENSES
+        if connective in _TENSES:
+            second.time_first = False
         return Compound(connective, first, second, fronted)
 
     def clause(
