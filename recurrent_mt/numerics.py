@@ -7,8 +7,10 @@ their defaults need no version: they are in the names themselves.
 """
 
 #: Of text. Raise it when the same files become other tokens: tokenization, normalization, subwords, cleaning,
-#: selection, the synthetic grammar. All corpora are then made anew, and with them everything that is trained on them.
+#: selection. All corpora are then made anew, and with them everything that is trained on them.
 TEXT = 1
+#: Of the synthetic corpus. Raise it when the same settings make other sentences, or other files.
+SYNTHETIC = 2
 #: Of trainings and translations. Raise it when the same options, text, and seed give other numbers, rounding apart:
 #: layers, kernels, starting values, objectives, optimizers, batches, search. Everything is then trained anew.
 TRAINING = 1

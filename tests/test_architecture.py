@@ -72,7 +72,7 @@ ALLOWED = {
         "plugin_finder.py": set(),
         "ratings": {"numpy", "krippendorff", "pydantic", "tabulate", "recurrent_mt.pages", "recurrent_mt.text_files"},
         "data": {
-            *("recurrent_mt.file_lock", "recurrent_mt.text_files"),
+            *("recurrent_mt.file_lock", "recurrent_mt.numerics", "recurrent_mt.text_files"),
             *("numpy", "jieba", "mtdata", "pycld2", "py3langid", "regex", "sacremoses"),
             *("recurrent_mt.characters", "recurrent_mt.languages", "recurrent_mt.ordered_map"),
         },

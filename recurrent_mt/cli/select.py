@@ -40,10 +40,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Writes the pairs and says how many there are."""
     languages = (options.source_lang, options.target_lang)
-    counts = selection.select(make_settings(selection.Selection, options, languages=languages))
+    report = selection.select(make_settings(selection.Selection, options, languages=languages))
     print(
-        f"{counts.selected_pairs:,} of {counts.pairs:,} pairs selected, {counts.selected_words:,} of "
-        f"{counts.words:,} source words; see {options.report}."
+        f"{report['selected_pairs']:,} of {report['pairs']:,} pairs selected, {report['selected_words']:,} of "
+        f"{report['words']:,} source words; see {options.report}."
     )
 
 

@@ -29,9 +29,6 @@ from .reports import quote_pair, table
 from .rules import CORPUS_RULES, RECORD, Rule, SentencePair, fold, pair_record, pair_rules
 from .words import has_words
 
-# Lines that are not UTF-8, named for each file; all are counted.
-_MAX_BROKEN = 10
-
 
 @dataclass(frozen=True, kw_only=True)
 class Cleaning:
@@ -65,15 +62,14 @@ class Cleaning:
 
     @cached_property
     def shown_names(self) -> dict[Path, str]:
-        """Names of the files in the report: paths within the folder that they and the report lie in.
+        """Names of the source files in the report: paths within the folder that they and the report lie in.
 
         So the same text has the same report wherever it is prepared.
         """
-        paths = (*self.sources, *self.targets)
-        folder = Path(os.path.commonpath([os.path.abspath(path) for path in (*paths, self.report)]))
+        folder = Path(os.path.commonpath([os.path.abspath(path) for path in (*self.sources, self.report)]))
         if folder == Path(folder.anchor):
-            return {path: str(path) for path in paths}
-        return {path: os.path.relpath(path, folder) for path in paths}
+            return {path: str(path) for path in self.sources}
+        return {path: os.path.relpath(path, folder) for path in self.sources}
 
 
 def start_report(cleaning: Cleaning, rules: Sequence[Rule]) -> dict[str, Any]:
@@ -97,7 +93,6 @@ def start_report(cleaning: Cleaning, rules: Sequence[Rule]) -> dict[str, Any]:
         "normalized": 0,
         "rules": counted,
         "files": files,
-        "not_utf8": {},
         "examples": {rule.name: [] for rule in rules},
     }
 
@@ -126,12 +121,6 @@ def as_markdown(report: dict[str, Any]) -> str:
     for file in report["files"]:
         counts = [file["seen"], *file["dropped"].values(), file["kept"]]
         files.append([f"`{file['source']}`", *(f"{count:,}" for count in counts)])
-    broken = []
-    for path, found in report["not_utf8"].items():
-        plural = "s" if len(found["first"]) > 1 else ""
-        more = " …" if found["lines"] > len(found["first"]) else ""
-        lines = ", ".join(map(str, found["first"]))
-        broken.append(f"- `{path}`: {found['lines']:,}, line{plural} {lines}{more}")
     examples = []
     for rule, pairs in report["examples"].items():
         for pair in pairs:
@@ -146,8 +135,6 @@ def as_markdown(report: dict[str, Any]) -> str:
         "## Files",
         table(("source file", "seen", *report["examples"], "kept"), files),
     ]
-    if broken:
-        parts += ["## Lines that are not UTF-8", "\n".join(broken)]
     if examples:
         parts += ["## The first pairs dropped", "\n".join(examples)]
     return "\n\n".join(parts) + "\n"
@@ -225,7 +212,6 @@ class CleanedBlock(NamedTuple):
     #: lines of source and target with newlines, and the pairs' records (see :data:`.RECORD`)
     kept: tuple[bytes, bytes, bytes]
     dropped: list[tuple[str, int, str, str]]  # name of the rule, number of the line, and both texts
-    broken: tuple[list[int], list[int]]  # for each side, numbers of lines that are not UTF-8
 
 
 def clean_block(block: Block, rules: Sequence[Rule], languages: tuple[str, str]) -> CleanedBlock:
@@ -233,10 +219,9 @@ def clean_block(block: Block, rules: Sequence[Rule], languages: tuple[str, str])
     source: list[str] = []
     target: list[str] = []
     dropped = []
-    broken: tuple[list[int], list[int]] = ([], [])
     normalized = 0
     for line, raw in enumerate(zip(block.source, block.target, strict=True), start=block.first_line):
-        texts = [_decode(side, line, lines) for side, lines in zip(raw, broken, strict=True)]
+        texts = [side.decode(errors="replace") for side in raw]
         pair = SentencePair(normalize(texts[0]), normalize(texts[1]), languages)
         normalized += pair.source != texts[0] or pair.target != texts[1]
         for rule in rules:
@@ -249,15 +234,7 @@ def clean_block(block: Block, rules: Sequence[Rule], languages: tuple[str, str])
     records = np.array([pair_record(*pair, languages) for pair in zip(source, target, strict=True)], RECORD)
     lines = ["".join(f"{text}\n" for text in side).encode() for side in (source, target)]
     kept = (lines[0], lines[1], records.tobytes())
-    return CleanedBlock(block.file, block.progress, len(block.source), normalized, kept, dropped, broken)
-
-
-def _decode(line: bytes, number: int, broken: list[int]) -> str:
-    try:
-        return line.decode()
-    except UnicodeDecodeError:
-        broken.append(number)
-        return line.decode(errors="replace")
+    return CleanedBlock(block.file, block.progress, len(block.source), normalized, kept, dropped)
 
 
 def _apply_pair_rules(cleaning: Cleaning, rules: Sequence[Rule], report: dict[str, Any], paths: Sequence[Path]) -> None:
@@ -285,11 +262,6 @@ def _count(cleaned: CleanedBlock, cleaning: Cleaning, report: dict[str, Any]) ->
         file["dropped"][rule] += 1
         if len(report["examples"][rule]) < cleaning.examples:
             report["examples"][rule].append({"place": f"{file['source']}:{line}", "source": source, "target": target})
-    for paths, lines in zip((cleaning.sources, cleaning.targets), cleaned.broken, strict=True):
-        if lines:
-            broken = report["not_utf8"].setdefault(cleaning.shown_names[paths[cleaned.file]], {"lines": 0, "first": []})
-            broken["lines"] += len(lines)
-            broken["first"] = [*broken["first"], *lines][:_MAX_BROKEN]
 
 
 def _apply_verdicts(

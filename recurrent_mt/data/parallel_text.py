@@ -102,7 +102,7 @@ def publish_corpus(
     """Makes a prepared corpus appear: both sides, then the report, then its numbers, which tell that all are there.
 
     Older files of those names go first, all of them: sides of two runs are never found together, whenever this
-    is stopped. If a renaming fails, those done are undone.
+    is stopped.
 
     Args:
         sides: the file written aside for each language.
@@ -114,24 +114,14 @@ def publish_corpus(
     # What a link names is replaced, not the link.
     files = {written: Path(os.path.realpath(f"{out}.{language}")) for language, written in sides.items()}
     as_json = json.dumps(numbers, indent=2, ensure_ascii=False) + "\n"
-    for name, text in {report: markdown, report.with_suffix(".json"): as_json}.items():
-        final = Path(os.path.realpath(name))
-        partial = final.with_name(f"{final.name}.partial")
-        partial.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(text, encoding="utf-8", newline="\n")
-        files[partial] = final
-    for final in files.values():
-        final.unlink(missing_ok=True)
-    done: list[Path] = []
-    try:
+    with write_aside(report.with_suffix(".json")) as new_numbers, write_aside(report) as new_report:
+        new_numbers.write_text(as_json, encoding="utf-8", newline="\n")
+        new_report.write_text(markdown, encoding="utf-8", newline="\n")
+        for former in (*files.values(), report, report.with_suffix(".json")):
+            Path(os.path.realpath(former)).unlink(missing_ok=True)
         for written, final in files.items():
             final.parent.mkdir(parents=True, exist_ok=True)
             shutil.move(written, final)  # to another disk, too
-            done.append(final)
-    except OSError:
-        for final in done:
-            final.unlink(missing_ok=True)
-        raise
 
 
 def check_outputs(inputs: Iterable[Path], out: Path, languages: Iterable[str], report: Path) -> None:

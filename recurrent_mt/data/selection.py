@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -85,93 +85,50 @@ def score_block(block: Block, source: LanguageScorer, target: LanguageScorer) ->
 
 _EXAMPLES = 5
 
-#: A score and both texts.
-ScoredPair = tuple[float, str, str]
 
-
-@dataclass
-class SelectionCounts:
-    """How many pairs and words were selected, and at which scores."""
-
-    pairs: int  # of the corpus
-    in_domain_pairs: int  # that the domain's models were trained on
-    sampled_pairs: int  # of the corpus that the general models were trained on
-    vocabulary: tuple[int, int]  # words that the models of source and target know
-    words_wanted: int  # words of the source that were asked for
-    seed: int  # of the sample
-    words: int = 0  # words of the source in the corpus
-    selected_pairs: int = 0
-    selected_words: int = 0  # words of the source in them
-    score_sums: tuple[float, float] = (0.0, 0.0)  # sums of scores of pairs selected and of the others
-    highest_selected: float = float("-inf")  # the score of the worst pair selected
-    lowest: list[ScoredPair] = field(default_factory=list)  # examples of the best scores
-    highest: list[ScoredPair] = field(default_factory=list)  # examples of the worst scores
-
-    def add(self, block: Block, scores: np.ndarray, words: np.ndarray, taken: np.ndarray) -> None:
-        """Counts a block: scores (N,), words (N,), and which pairs were selected (N,)."""
-        self.words += int(words.sum())
-        self.selected_pairs += int(taken.sum())
-        self.selected_words += int(words[taken].sum())
-        own, other = self.score_sums
-        self.score_sums = (own + float(scores[taken].sum(dtype=float)), other + float(scores[~taken].sum(dtype=float)))
-        if taken.any():
-            self.highest_selected = max(self.highest_selected, float(scores[taken].max()))
-        for sign, extremes in ((1, self.lowest), (-1, self.highest)):
-            for index in np.argsort(sign * scores, kind="stable")[:_EXAMPLES]:
-                texts = (side[index].decode(errors="replace") for side in (block.source, block.target))
-                extremes.append((float(scores[index]), *texts))
-            extremes.sort(key=lambda pair: sign * pair[0])
-            del extremes[_EXAMPLES:]
-
-    @property
-    def mean_scores(self) -> tuple[float, float]:
-        """Of pairs selected and of the others; 0 where there are none."""
-        others = self.pairs - self.selected_pairs
-        return self.score_sums[0] / max(self.selected_pairs, 1), self.score_sums[1] / max(others, 1)
-
-
-def collect_numbers(counts: SelectionCounts) -> dict[str, Any]:
-    """Collects the numbers of the report for JSON."""
-    content = asdict(counts)
-    del content["score_sums"]
-    content["mean_score_selected"], content["mean_score_others"] = counts.mean_scores
-    return content
-
-
-def as_markdown(out: Path, counts: SelectionCounts) -> str:
+def as_markdown(out: Path, report: dict[str, Any]) -> str:
     """Formats the report as Markdown."""
-    selected, others = counts.mean_scores
-    other_pairs = counts.pairs - counts.selected_pairs
+    others = report["pairs"] - report["selected_pairs"]
     rows = [
-        ("corpus", f"{counts.pairs:,}", f"{counts.words:,}", ""),
-        ("selected", f"{counts.selected_pairs:,}", f"{counts.selected_words:,}", f"{selected:.3f}"),
-        ("others", f"{other_pairs:,}", f"{counts.words - counts.selected_words:,}", f"{others:.3f}"),
+        ("corpus", f"{report['pairs']:,}", f"{report['words']:,}", ""),
+        (
+            "selected",
+            f"{report['selected_pairs']:,}",
+            f"{report['selected_words']:,}",
+            f"{report['mean_score_selected']:.3f}",
+        ),
+        (
+            "others",
+            f"{others:,}",
+            f"{report['words'] - report['selected_words']:,}",
+            f"{report['mean_score_others']:.3f}",
+        ),
     ]
-    everything = " The corpus has no more: all of it is selected." if counts.selected_pairs == counts.pairs else ""
+    everything = "" if others else " The corpus has no more: all of it is selected."
     return f"""# Selection of {out.name}
 
-{counts.words_wanted:,} words of the source were asked for.{everything}
+{report["words_wanted"]:,} words of the source were asked for.{everything}
 
 {table(("", "pairs", "source words", "mean score"), rows)}
 
 A score is the difference of cross-entropies in bits a word, in-domain less general, source and target added; the lowest
-are selected, up to {counts.highest_selected:.3f}. Words are tokens, punctuation among them; in Chinese, characters.
+are selected, up to {report["highest_selected"]:.3f}. Words are tokens, punctuation among them; in Chinese, characters.
 
-- In-domain models: {counts.in_domain_pairs:,} pairs.
-- General models: {counts.sampled_pairs:,} pairs of the corpus, seed {counts.seed}.
-- Words that the models know: {counts.vocabulary[0]:,} of the source, {counts.vocabulary[1]:,} of the target.
+- In-domain models: {report["in_domain_pairs"]:,} pairs.
+- General models: {report["sampled_pairs"]:,} pairs of the corpus, seed {report["seed"]}.
+- Words that the models know: {report["vocabulary"][0]:,} of the source, {report["vocabulary"][1]:,} of the target.
 
 ## The lowest scores
 
-{_list_examples(counts.lowest)}
+{_list_examples(report["lowest"])}
 
 ## The highest scores
 
-{_list_examples(counts.highest)}
+{_list_examples(report["highest"])}
 """
 
 
-def _list_examples(pairs: list[ScoredPair]) -> str:
+def _list_examples(pairs: list[tuple[float, str, str]]) -> str:
     return "\n".join(quote_pair(f"{score:.3f}", source, target) for score, source, target in pairs)
 
 
@@ -199,12 +156,15 @@ class Selection:
         check_outputs(read, self.out, self.languages, self.report)
 
 
-def select(selection: Selection) -> SelectionCounts:
+def select(selection: Selection) -> dict[str, Any]:
     """Writes the pairs with the lowest differences of cross-entropy, in the order of the corpus, and the report.
 
     The score of a pair is [H_in(s) − H_gen(s)] + [H_in(t) − H_gen(t)] (Axelrod, He and Gao 2011, after Moore and Lewis
     2010), with trigram models of the domain and of a random sample of the corpus with as many pairs. Memory holds the
     domain, the sample, four models, a few blocks of lines, and 36 bytes for each pair while scores are sorted.
+
+    Returns:
+        The numbers of the report.
 
     Raises:
         ValueError: files that do not fit together or are damaged, nothing to select from.
@@ -217,24 +177,36 @@ def select(selection: Selection) -> SelectionCounts:
         LanguageScorer(tokenize_lines(own), tokenize_lines(general))
         for own, general in zip(domain, sample, strict=True)
     ]
-    counts = SelectionCounts(
-        pairs=pairs,
-        in_domain_pairs=len(domain[0]),
-        sampled_pairs=len(sample[0]),
-        vocabulary=(scorers[0].vocabulary_size, scorers[1].vocabulary_size),
-        words_wanted=selection.words,
-        seed=selection.seed,
-    )
     with partial_folder(selection.out) as folder:
-        written = _write(selection, *_score(selection, scorers), folder, counts)
+        scores, words = _score(selection, scorers)
+        taken = take_lowest(scores, words, selection.words)
+        extremes = [np.argsort(sign * scores, kind="stable")[:_EXAMPLES] for sign in (1, -1)]
+        written, texts = _write(selection, taken, np.union1d(*extremes), folder)
+        lowest, highest = ([(float(scores[index]), *texts[index]) for index in some] for some in extremes)
+        report = {
+            "pairs": pairs,
+            "in_domain_pairs": len(domain[0]),
+            "sampled_pairs": len(sample[0]),
+            "vocabulary": [scorer.vocabulary_size for scorer in scorers],
+            "words_wanted": selection.words,
+            "seed": selection.seed,
+            "words": int(words.sum(dtype=np.int64)),
+            "selected_pairs": int(taken.sum()),
+            "selected_words": int(words[taken].sum(dtype=np.int64)),
+            "highest_selected": float(scores[taken].max()),
+            "lowest": lowest,
+            "highest": highest,
+            "mean_score_selected": float(scores[taken].mean(dtype=float)),
+            "mean_score_others": 0.0 if taken.all() else float(scores[~taken].mean(dtype=float)),
+        }
         publish_corpus(
             dict(zip(selection.languages, written, strict=True)),
             selection.out,
             selection.report,
-            markdown=as_markdown(selection.out, counts),
-            numbers=collect_numbers(counts),
+            markdown=as_markdown(selection.out, report),
+            numbers=report,
         )
-    return counts
+    return report
 
 
 def read_domain(prefixes: Sequence[Path], languages: tuple[str, str]) -> Lines:
@@ -307,14 +279,16 @@ def _score(selection: Selection, scorers: Sequence[LanguageScorer]) -> tuple[np.
 
 
 def _write(
-    selection: Selection, scores: np.ndarray, words: np.ndarray, folder: Path, counts: SelectionCounts
-) -> list[Path]:
-    """Writes the selected pairs and counts them."""
-    taken = take_lowest(scores, words, selection.words)
+    selection: Selection, taken: np.ndarray, shown: np.ndarray, folder: Path
+) -> tuple[list[Path], dict[int, tuple[str, ...]]]:
+    """Writes the pairs that are taken (N,) bool; returns the files, and the texts of the pairs that are shown."""
     paths = [folder / "selected.source", folder / "selected.target"]
+    texts = {}
     with paths[0].open("wb") as source_file, paths[1].open("wb") as target_file:
         for block in read_blocks([selection.source], [selection.target]):
-            part = slice(block.first_line - 1, block.first_line - 1 + len(block.source))
-            block.write((source_file, target_file), taken[part])
-            counts.add(block, scores[part], words[part], taken[part])
-    return paths
+            first = block.first_line - 1
+            block.write((source_file, target_file), taken[first : first + len(block.source)])
+            for index in shown[(first <= shown) & (shown < first + len(block.source))]:
+                sides = (block.source[index - first], block.target[index - first])
+                texts[int(index)] = tuple(side.decode(errors="replace") for side in sides)
+    return paths, texts

@@ -48,7 +48,8 @@ def describe_corpus(experiment: Experiment, segmentation: str | None, *, positio
     if experiment.published:
         corpus, decisive = describe_collection(experiment, begin)
     elif synthetic:
-        corpus, decisive = describe_synthetic(experiment, begin, given_words=form.truecased), {"sets": None}
+        corpus = describe_synthetic(experiment, begin, given_words=form.truecased)
+        decisive = {"sets": None, "synthetic": numerics.SYNTHETIC}
     else:
         corpus, decisive = describe_files(experiment, begin), {"sets": None}
     # Models with positions accept no longer sentences; nothing else is left out of a published development set.
@@ -109,7 +110,7 @@ def local_prefixes(experiment: Experiment) -> dict[str, str]:
 
 def synthetic_folder(pair: str) -> str:
     """Where the synthetic corpus of this version is made."""
-    return f"corpora/synthetic-{pair}-{numerics.TEXT}"
+    return f"corpora/synthetic-{pair}-{numerics.SYNTHETIC}"
 
 
 def describe_collection(experiment: Experiment, corpus: Corpus) -> tuple[Corpus, dict[str, Any]]:

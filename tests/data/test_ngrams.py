@@ -1,5 +1,4 @@
 import random
-from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
@@ -39,8 +38,7 @@ def chain_probability(model, context, word):
     return probability
 
 
-@pytest.mark.parametrize("order", [1, 2, 3, 4])
-@pytest.mark.parametrize("count", [1, 5, 200])
+@pytest.mark.parametrize(("order", "count"), [(1, 5), (2, 1), (3, 200), (4, 5)])
 def test_probabilities_sum_to_one(order, count):
     model = NgramModel(sentences(count), SIZE, order=order)
     predicted = [word for word in range(SIZE) if word != START]
@@ -96,23 +94,6 @@ def test_counts_of_contexts_by_hand():
     after_b = (1 - 0.5) / 1 + 0.5 * 1 / 1 * single[END]
     found = 2 ** model.log_probabilities([[a, b]])[0]
     assert found == pytest.approx(after_start * after_a * after_b)
-
-
-def test_the_better_model_of_a_text_is_its_own():
-    rng = random.Random(0)
-    chain = defaultdict(Counter)
-    own = []
-    for _ in range(500):
-        word, sentence = FIRST_WORD, []
-        for _ in range(8):
-            word = FIRST_WORD + (word * 2 + rng.choice([0, 0, 1])) % 6
-            sentence.append(word)
-            chain[len(sentence)][word] += 1
-        own.append(sentence)
-    shuffled = [rng.sample(sentence, len(sentence)) for sentence in own]
-    models = [NgramModel(text[:400], SIZE) for text in (own, shuffled)]
-    ours, theirs = (model.log_probabilities(own[400:]).sum() for model in models)
-    assert ours > theirs + 100
 
 
 def test_no_sentences():

@@ -23,7 +23,7 @@ from recurrent_mt.data.rules import (
 )
 from tests.data.tools import SHARED
 
-HELD_OUT = (frozenset({"je suis là."}), frozenset({"we are here."}))
+HELD_OUT = (frozenset({"je suis là.", "我们在这里。"}), frozenset({"we are here.", "我们在这里。"}))
 FR = "Les enfants jouent dans le jardin avec leur nouveau chien."
 EN = "The children are playing in the garden with their new dog."
 DE = "Die Kinder spielen jeden Tag im Garten mit ihrem neuen Hund, der noch sehr jung ist."
@@ -77,6 +77,7 @@ CASES = {
 }
 CHINESE = {
     "too long": ([("我" * 19, "a")], [("我" * 20, "a")]),
+    "held out": ([("我们在 那里 。", "a")], [("我们 在 这里 。", "a")]),
     "length ratio": (
         [("谢谢。", "Thank you very much."), ("我" * 16, "a " * 10)],
         [("我" * 18, "a " * 2), ("我", "a " * 9)],
@@ -290,12 +291,6 @@ def test_misaligned_lines_are_marked(tmp_path):
     assert verdicts[1:].tolist() == bad[1:].astype(int).tolist()
 
 
-def test_few_pairs_tell_no_deviation(tmp_path):
-    verdicts = np.zeros(3, np.uint8)
-    MISALIGNED(write_records(tmp_path / "records", [1, 2, 3], [50, 50, 5], [50, 50, 500]), verdicts, 1)
-    assert not verdicts.any()
-
-
 def test_all_of_one_length(tmp_path):
     """Where all pairs have the very same ratio, none of them is dropped, and one far from it is."""
     target = np.full(2000, 50)
@@ -303,3 +298,6 @@ def test_all_of_one_length(tmp_path):
     verdicts = np.zeros(2000, np.uint8)
     MISALIGNED(write_records(tmp_path / "records", np.arange(2000), np.full(2000, 50), target), verdicts, 1)
     assert np.flatnonzero(verdicts).tolist() == [3]
+    few = np.zeros(4, np.uint8)
+    MISALIGNED(write_records(tmp_path / "few", np.arange(4), np.full(4, 50), target[:4]), few, 1)
+    assert not few.any(), "so few tell no deviation"

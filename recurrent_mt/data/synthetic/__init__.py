@@ -67,18 +67,14 @@ def generate(
         max_words: the most.
 
     Raises:
-        ValueError: an unknown pair or split, a negative size or seed, or lengths outside 3 to 60.
+        ValueError: an unknown pair, a negative size, or lengths outside 3 to 60.
         RuntimeError: the grammar cannot make so many different sentences of these lengths.
     """
     if pair not in PAIRS:
         raise ValueError(f"unknown language pair {pair!r}: choose from {', '.join(PAIRS)}")
     for split, size in sizes.items():
-        if split not in SPLITS:
-            raise ValueError(f"unknown split {split!r}: choose from {', '.join(SPLITS)}")
         if size < 0:
             raise ValueError(f"the size of {split} is {size}: it must not be negative")
-    if seed < 0:
-        raise ValueError(f"the seed is {seed}: it must not be negative")
     if not SHORTEST <= min_words <= max_words <= LONGEST:
         raise ValueError(
             f"lengths from {min_words} to {max_words}: choose a range within {SHORTEST} to {LONGEST} words"

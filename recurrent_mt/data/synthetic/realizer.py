@@ -11,19 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
 
-from .meaning import (
-    Action,
-    Clause,
-    Compound,
-    Coordination,
-    Existence,
-    Location,
-    Modifier,
-    Name,
-    Nominal,
-    NounPhrase,
-    PlaceName,
-)
+from .meaning import Adjective, Clause, Compound, Coordination, Location, Name, Nominal, NounPhrase
 
 #: A node of the meaning and a role in it. Two tokens of a sentence pair that share one are aligned.
 Anchor = tuple[object, str]
@@ -36,16 +24,14 @@ class Leaf:
         label: part of speech: a Universal POS tag, or ``CLF`` for a Chinese measure word.
         token: the token.
         anchors: what the token expresses.
-        liaison: the form that an adjective takes before a vowel (*beau* → *bel*), if it has one.
     """
 
-    __slots__ = ("anchors", "label", "liaison", "token")
+    __slots__ = ("anchors", "label", "token")
 
-    def __init__(self, label: str, token: str, *anchors: Anchor, liaison: str | None = None) -> None:
+    def __init__(self, label: str, token: str, *anchors: Anchor) -> None:
         self.label = label
         self.token = token
         self.anchors = anchors
-        self.liaison = liaison
 
     def __str__(self) -> str:
         return f"({self.label} {self.token})"
@@ -87,14 +73,11 @@ class Realizer(ABC):
 
     language: ClassVar[str]  # its code, the attribute of its words in the lexicon
     connectives: ClassVar[dict[str, str]]  # words that join clauses
-    there_word: ClassVar[str]  # the subject of a clause of existence
     and_word: ClassVar[str]  # joins noun phrases
-    with_word: ClassVar[str]  # before a companion
-    enumeration_comma: ClassVar[str] = ","  # between the first of several noun phrases
-    in_word: ClassVar[tuple[str, str]]  # before towns and years
+    town_word: ClassVar[str]  # before towns
     that_word: ClassVar[str]  # before the clause that is said or thought
-    decimal_mark: ClassVar[str] = "."  # in amounts of money
-    elided: ClassVar[dict[str, str]] = {}  # forms before vowels of all words but adjectives
+    elided: ClassVar[dict[str, str]]  # forms before vowels
+    enumeration_comma: ClassVar[str] = ","  # between the first of several noun phrases
 
     def word(self, entry: Any) -> Any:
         """Returns this language's side of an entry of the lexicon."""
@@ -106,18 +89,17 @@ class Realizer(ABC):
         opening = self.open_question(body) if body.asked else []
         tree = Tree("ROOT", [*opening, self.body(body), end])
         for leaf, following in pairwise(list(tree.leaves())):
-            liaison = leaf.liaison or self.elided.get(leaf.token)
-            if liaison and self.elides(leaf.token, following.token):
-                leaf.token = liaison
+            if leaf.token in self.elided and self.elides(leaf.token, following.token):
+                leaf.token = self.elided[leaf.token]
         return tree
 
     def open_question(self, body: Clause | Compound) -> list[Leaf]:
-        """Returns words that make a statement a question."""
+        """Returns the words that begin an open question."""
         return []
 
     def elides(self, token: str, following: str) -> bool:
         """Whether a word takes its form for use before vowels."""
-        return False
+        raise NotImplementedError
 
     def body(self, body: Clause | Compound) -> Tree:
         """Returns a clause, or several joined."""
@@ -137,17 +119,12 @@ class Realizer(ABC):
     def clause(self, clause: Clause) -> Tree:
         """Returns the tree of a clause; of a relative clause, what follows its pronoun."""
         *inverted, verb_phrase = self.predicate(clause)
-        subject: list[Node] = []
-        if isinstance(clause.predicate, Existence):
-            subject = [Tree("NP", [Leaf("PRON", self.there_word, (clause, "there"))])]
-        elif clause.subject is not None and clause.gap != "subject":
-            subject = [self.nominal(clause.subject, "subject")]
-        if not clause.time:
-            return Tree("S", [*inverted, *subject, verb_phrase])
-        time = self.time(clause)
-        if clause.time_first:
-            return Tree("S", [time, Leaf("PUNCT", ",", (clause, "comma")), *inverted, *subject, verb_phrase])
-        return Tree("S", [*inverted, *subject, verb_phrase, time])
+        core: list[Node] = [*inverted, verb_phrase]
+        if clause.subject is not None:
+            core.insert(len(inverted), self.nominal(clause.subject, "subject"))
+        if clause.time and clause.time_first:
+            return Tree("S", [self.time(clause), Leaf("PUNCT", ",", (clause, "comma")), *core])
+        return Tree("S", [*core, self.time(clause)] if clause.time else core)
 
     @abstractmethod
     def predicate(self, clause: Clause) -> list[Node]:
@@ -160,23 +137,18 @@ class Realizer(ABC):
     def relative_pronoun(self, clause: Clause) -> str:
         raise NotImplementedError
 
-    def complement(self, action: Action) -> list[Node]:
+    def complement(self, clause: Clause) -> list[Node]:
         """Returns the clause that is said or thought, if there is one."""
-        if not action.complement:
+        if not clause.complement:
             return []
-        that = Leaf("SCONJ", self.that_word, (action, "that"))
-        return [Tree("SBAR", [that, self.clause(action.complement)])]
+        return [Tree("SBAR", [Leaf("SCONJ", self.that_word, (clause, "that")), self.clause(clause.complement)])]
 
-    def circumstances(self, clause: Clause) -> list[Node]:
-        """Returns where something happens, and with whom."""
-        phrases: list[Node] = [self.location(clause.location)] if clause.location else []
-        if clause.companion:
-            phrases.append(self.prepositional(self.with_word, clause.companion, (clause, "with")))
-        return phrases
+    def manner(self, clause: Clause) -> list[Node]:
+        """Returns the adverb of manner, if there is one."""
+        anchor = (clause, "manner")
+        return [Tree("AdvP", [Leaf("ADV", self.word(clause.manner), anchor)])] if clause.manner else []
 
     def time(self, clause: Clause) -> Tree:
-        if isinstance(clause.time, int):
-            return self.year(Leaf("NUM", str(clause.time), (clause, "year")), (clause, "in"))
         words: list[Node] = []
         for word in self.word(clause.time):
             token, label, *keys = word.split("/")
@@ -184,15 +156,20 @@ class Realizer(ABC):
             words.append(Leaf(label, token, *anchors))
         return Tree("NP", words)
 
-    def year(self, year: Leaf, anchor: Anchor) -> Tree:
-        """Returns a year as a time expression."""
-        return Tree("PP", [Leaf("ADP", self.in_word[1], anchor), year])
+    def adjective_phrase(self, clause: Clause, token: str) -> Tree:
+        """Returns an adjective that is a predicate, in the form given, with its adverb of degree."""
+        degree = [Leaf("ADV", self.word(clause.degree), (clause, "degree"))] if clause.degree else []
+        return Tree("AP", [*degree, Leaf("ADJ", token, (clause, "adjective"))])
+
+    def attribute(self, phrase: NounPhrase, adjective: Adjective) -> Tree:
+        """Returns the adjective of a noun phrase."""
+        return Tree("AP", [Leaf("ADJ", self.word(adjective), (phrase, "adjective"))])
 
     def nominal(self, nominal: Nominal, context: str = "") -> Node:
         """Returns a noun phrase.
 
         The context is ``subject``; ``negated`` for the object of a negated verb, whose indefinite articles change;
-        ``after de``, where *des* and *du* vanish in French; otherwise empty.
+        ``after de``, where *des* vanishes in French; otherwise empty.
         """
         if isinstance(nominal, NounPhrase):
             return self.noun_phrase(nominal, context)
@@ -200,8 +177,6 @@ class Realizer(ABC):
             return self.join("NP", [self.nominal(item, context) for item in nominal.items], nominal)
         if isinstance(nominal, Name):
             return Tree("NP", self.name(nominal))
-        if isinstance(nominal, PlaceName):
-            return self.place_name(nominal)
         return Tree("NP", [self.pronoun(nominal, context)])
 
     @abstractmethod
@@ -224,11 +199,8 @@ class Realizer(ABC):
         """Returns a personal pronoun."""
 
     def name(self, name: Name) -> list[Node]:
-        given = Leaf("PROPN", self.word(name.given), (name, "head"))
-        return [given, Leaf("PROPN", self.word(name.surname), (name, "surname"))] if name.surname else [given]
-
-    def place_name(self, place: PlaceName) -> Tree:
-        return Tree("NP", [Leaf("PROPN", self.word(place.name), (place, "head"))])
+        first = Leaf("PROPN", self.word(name.name), (name, "head"))
+        return [first, Leaf("PROPN", self.word(name.surname), (name, "surname"))] if name.surname else [first]
 
     def join(self, label: str, parts: list[Node], nominal: Coordination) -> Tree:
         """Returns *A, B and C*."""
@@ -242,15 +214,5 @@ class Realizer(ABC):
         return Tree("PP", [*leaves, self.nominal(nominal)])
 
     def location(self, location: Location) -> Tree:
-        words = self.word(location.preposition) if location.preposition else self.in_word[0]
+        words = self.word(location.preposition) if location.preposition else self.town_word
         return self.prepositional(words, location.place, (location, "preposition"))
-
-    def adjective_phrase(self, use: Modifier, token: str, liaison: str | None = None) -> Tree:
-        """Returns an adjective in the form given, with its adverb of degree."""
-        leaf = Leaf("ADJ", token, (use, "head"), liaison=liaison)
-        return Tree("AP", [Leaf("ADV", self.word(use.degree), (use, "degree")), leaf] if use.degree else [leaf])
-
-    def amount(self, cents: int) -> str:
-        """Returns an amount of money in figures: 1250 → *12.50*, 1200 → *12*."""
-        whole, rest = divmod(cents, 100)
-        return f"{whole}{self.decimal_mark}{rest:02d}" if rest else str(whole)

@@ -46,7 +46,7 @@ class Weighted(Generic[Item]):
         return self.items[bisect_right(cumulated, rng.random() * cumulated[-1], 0, len(cumulated) - 1)]
 
 
-def zipf(items: Sequence[Item], shift: float = 2.7) -> Weighted[Item]:
+def zipf(items: Sequence[Item], shift: float = 5) -> Weighted[Item]:
     """Draws the item of rank r (from 1) with weight 1 / (r + shift): the Zipf–Mandelbrot law with exponent 1.
 
     The items come with the most frequent first; ``shift`` flattens the head of the distribution.

@@ -33,8 +33,7 @@ _GROUPS = {
     "living": "person animal",
     "artifact": "thing device furniture text clothing vehicle",
     "locale": "building place",
-    "anything": "person animal food drink thing device furniture text show clothing vehicle building place "
-    "plant idea event",
+    "anything": "person animal food thing device furniture text clothing vehicle building place plant idea",
 }
 
 
@@ -61,116 +60,94 @@ def _split(text: str) -> tuple[str, ...]:
 
 
 @cache
-def conjugations() -> dict[str, Conjugation]:
-    """Returns the forms of all French verbs, by their infinitives."""
-    return {forms.infinitive: forms for forms in read(Conjugation)}
+def conjugation(infinitive: str) -> Conjugation:
+    """Returns the forms of a French verb: from the table, or those of a regular verb in -er."""
+    for irregular in read(Conjugation):
+        if irregular.infinitive == infinitive:
+            return irregular
+    stem = infinitive.removesuffix("er")
+    return Conjugation(
+        infinitive,
+        present=tuple(stem + ending for ending in ("e", "es", "e", "ons", "ez", "ent")),
+        imperfect=tuple(stem + ending for ending in ("ais", "ais", "ait", "ions", "iez", "aient")),
+        future=tuple(infinitive + ending for ending in ("ai", "as", "a", "ons", "ez", "ont")),
+        participle=stem + "é",
+    )
 
 
 _LANGUAGE_SEED = 2014
 _CODAS = (("", ""), ("", ""), ("n", "恩"), ("l", "尔"), ("s", "斯"), ("r", "尔"))
-_SURNAMES, _TOWNS, _COUNTRIES, _BRANDS = 1500, 350, 160, 240
+_SURNAMES, _TOWNS, _COUNTRIES, _STRANGE_THINGS = 1800, 400, 120, 330
+_STRANGE = {
+    "vehicle": "辆",
+    "device": "台",
+    "animal": "只",
+    "food": "个",
+    "plant": "株",
+    "clothing": "件",
+    "thing": "个",
+}
+_YEARS = {"past": range(2020, 1920, -1), "future": range(2031, 2081)}
 
 
 @cache
 def coined_words() -> list[Noun | Adjective | ProperNoun]:
     """Returns the coined nouns, adjectives and proper nouns in a fixed, mixed order."""
-    coined = [*_learned_words(), *_prefixed_nouns(), *_names()]
+    coined = [*_prefixed_nouns(), *_names()]
     rng = Rng(_LANGUAGE_SEED)
     keyed = [(rng.random(), index) for index in range(len(coined))]
     return [coined[index] for _, index in sorted(keyed)]
 
 
-def _english_plural(noun: str) -> str:
-    if noun.endswith("y"):
-        return noun[:-1] + "ies"
-    return noun + ("es" if noun.endswith("s") else "s")
-
-
-def _french_plural(noun: str) -> str:
-    if noun.endswith("al"):
-        return noun[:-1] + "ux"
-    return noun + ("x" if noun.endswith(("au", "eu")) else "" if noun.endswith("s") else "s")
-
-
 def _noun(noun_class: str, gender: str, measure: str, *, fr: str, en: str, zh: str) -> Noun:
-    return Noun(noun_class, fr, _french_plural(fr), gender, en, _english_plural(en), zh, measure)
-
-
-def _learned_words() -> Iterator[Noun | Adjective]:
-    """Greek roots and endings: *biologie*, *thermomètre*, *archéologique*."""
-    for root, ending in product(rows("roots"), rows("suffixes")):
-        fr, en, zh = (root[language] + ending[language] for language in ("fr", "en", "zh"))
-        if ending["entry"] == "adjective":
-            yield Adjective(fr, fr + "s", fr, en, zh, noun_classes(ending["classes"]), relational=True)
-        else:
-            yield _noun(ending["entry"], ending["gender"], ending["measure"], fr=fr, en=en, zh=zh)
+    fr_plural, en_plural = (fr, en + "es") if fr.endswith("s") else (fr + "s", en + "s")
+    return Noun(noun_class, fr, fr_plural, gender, en, en_plural, zh, measure)
 
 
 def _prefixed_nouns() -> Iterator[Noun]:
     """*ex-ministre*, *mini-voiture*: a prefix on a noun of the tables."""
-    nouns = read(Noun)
-    for prefix in rows("prefixes"):
-        classes = noun_classes(prefix["classes"])
-        for noun in nouns:
-            if noun.noun_class in classes and not noun.mass:
-                forms = {
-                    form: prefix[form[:2]] + getattr(noun, form)
-                    for form in ("fr", "fr_plural", "en", "en_plural", "zh")
-                }
-                yield replace(noun, **forms)
-
-
-class _NameMaker:
-    """Makes pronounceable names, each once."""
-
-    def __init__(self, rng: Rng) -> None:
-        self._rng = rng
-        self._syllables = rows("syllables")
-        self._made: set[str] = set()
-
-    def make(self, *, open_ending: bool = False) -> tuple[str, str]:
-        """Returns a new name, with ``open_ending`` one for endings to join, and its transliteration."""
-        while True:
-            latin = chinese = ""
-            for _ in range(self._rng.integer(2, 3)):
-                row = self._rng.pick(self._syllables)
-                vowel = self._rng.pick("aeiou")
-                coda, coda_chinese = self._rng.pick(_CODAS)
-                latin += row["onset"] + vowel + coda
-                chinese += row[vowel] + coda_chinese
-            if open_ending:
-                latin = latin.rstrip("aeiou")
-            if len(latin) > 3 and self._made.isdisjoint((latin, chinese)):
-                self._made |= {latin, chinese}
-                return latin.capitalize(), chinese
+    for prefix, noun in product(rows("prefixes"), read(Noun)):
+        if noun.noun_class in noun_classes(prefix["classes"]):
+            forms = ("fr", "fr_plural", "en", "en_plural", "zh")
+            yield replace(noun, **{form: prefix[form[:2]] + getattr(noun, form) for form in forms})
 
 
 def _names() -> Iterator[Noun | Adjective | ProperNoun]:
-    maker = _NameMaker(Rng(_LANGUAGE_SEED + 1))
-    for _ in range(_SURNAMES):
-        latin, chinese = maker.make()
-        yield ProperNoun("surname", latin, latin, chinese)
-    for _ in range(_TOWNS):
-        latin, chinese = maker.make()
-        yield ProperNoun("town", latin, latin, chinese)
-    for number in range(_BRANDS):
-        latin, chinese = maker.make()
-        noun_class, gender, measure = (("vehicle", "f", "辆"), ("device", "m", "台"))[number % 2]
-        yield Noun(noun_class, latin, latin, gender, latin, _english_plural(latin), chinese, measure)
+    """Surnames, towns, strange things, and countries' people and adjectives: *un Malvien*, *malvien*."""
+    rng = Rng(_LANGUAGE_SEED + 1)
+    made = _make_names(rng)
+    for kind, number in (("surname", _SURNAMES), ("town", _TOWNS)):
+        for _ in range(number):
+            latin, chinese = next(made)
+            yield ProperNoun(kind, latin.capitalize(), latin.capitalize(), chinese)
+    for (noun_class, measure), _ in product(_STRANGE.items(), range(_STRANGE_THINGS)):
+        latin, chinese = next(made)
+        yield _noun(noun_class, rng.pick("mf"), measure, fr=latin, en=latin, zh=chinese)
+    classes = noun_classes("person|food|text|clothing|vehicle|locale")
     for _ in range(_COUNTRIES):
-        yield from _country(*maker.make(open_ending=True))
+        latin, chinese = next(made)
+        stem, country = latin.capitalize().rstrip("aeiou"), chinese + "亚"
+        for gender, ending in (("m", "ien"), ("f", "ienne")):
+            yield _noun("person", gender, "个", fr=stem + ending, en=stem + "ian", zh=country + "人")
+        masculine = stem.lower() + "ien"
+        yield Adjective(masculine, masculine + "s", masculine + "ne", stem + "ian", country, classes, relational=True)
 
 
-def _country(stem: str, chinese: str) -> Iterator[Noun | Adjective | ProperNoun]:
-    """A country with its people and its adjective: *la Malvie*, *un Malvien*, *malvien*."""
-    country = chinese + "亚"
-    yield ProperNoun("country", stem + "ie", stem + "ia", country, "f")
-    for gender in "mf":
-        citizen = stem + ("ien" if gender == "m" else "ienne")
-        yield _noun("person", gender, "个", fr=citizen, en=stem + "ian", zh=country + "人")
-    classes = noun_classes("person|food|drink|text|show|clothing|vehicle|locale")
-    masculine = stem.lower() + "ien"
-    yield Adjective(masculine, masculine + "s", masculine + "ne", stem + "ian", country, classes, relational=True)
+def _make_names(rng: Rng) -> Iterator[tuple[str, str]]:
+    """Yields pronounceable names and their transliterations without end, each once."""
+    syllables = rows("syllables")
+    made: set[str] = set()
+    while True:
+        latin = chinese = ""
+        for _ in range(rng.integer(2, 3)):
+            row, vowel = rng.pick(syllables), rng.pick("aeiou")
+            coda, coda_chinese = rng.pick(_CODAS)
+            latin += row["onset"] + vowel + coda
+            chinese += row[vowel] + coda_chinese
+        stem = latin.rstrip("aeiou")
+        if len(stem) > 2 and made.isdisjoint((stem, chinese)):
+            made |= {stem, chinese}
+            yield latin, chinese
 
 
 @cache
@@ -180,54 +157,54 @@ def words(kind: type[Word]) -> list[Word]:
 
 
 @cache
-def sample_nouns(classes: frozenset[str], only: str = "") -> Weighted[Noun]:
-    """Draws nouns of several classes, ranked by their rank in each; ``only`` is the one French noun allowed."""
+def sample_nouns(classes: frozenset[str]) -> Weighted[Noun]:
+    """Draws nouns of several classes, ranked by their rank in each."""
     ranks: Counter[str] = Counter()
     ranked: list[tuple[int, int, Noun]] = []
     for index, noun in enumerate(words(Noun)):
-        if noun.noun_class in classes and (not only or noun.fr == only):
+        if noun.noun_class in classes:
             ranks[noun.noun_class] += 1
             ranked.append((ranks[noun.noun_class], index, noun))
     return zipf([noun for _, _, noun in sorted(ranked)])
 
 
 @cache
-def sample_adjectives(noun_class: str, predicative: bool) -> Weighted[Adjective]:
+def sample_adjectives(noun_class: str, *, predicative: bool) -> Weighted[Adjective]:
     """Draws adjectives for a class of nouns, for use after *to be* or before a noun."""
     fitting = [word for word in words(Adjective) if noun_class in word.classes]
-    return zipf([word for word in fitting if not (word.relational if predicative else word.predicative)])
+    return zipf([word for word in fitting if not (predicative and word.relational)])
 
 
 @cache
-def sample_verbs(frames: tuple[str, ...], subject: str | None, object_: str | None) -> Weighted[Verb] | None:
-    """Draws verbs that take these classes of subject and object (None: any); None if none does."""
-    verbs = [
-        verb
-        for verb in words(Verb)
-        if verb.frame in frames
-        and (subject is None or subject in verb.subjects)
-        and (object_ is None or (object_ in verb.objects and not verb.only))
-    ]
-    return zipf(verbs) if verbs else None
+def sample_verbs(frame: str, subject: str | None, object_: str | None) -> Weighted[Verb]:
+    """Draws verbs that take these classes of subject and object (None: any); there may be none."""
+    verbs = [verb for verb in words(Verb) if verb.frame == frame]
+    verbs = [verb for verb in verbs if subject is None or subject in verb.subjects]
+    return zipf([verb for verb in verbs if object_ is None or object_ in verb.objects])
 
 
 @cache
 def sample_proper_nouns(kind: str) -> Weighted[ProperNoun]:
-    """Draws given names, surnames, towns or countries."""
+    """Draws given names, surnames or towns."""
     return zipf([word for word in words(ProperNoun) if word.kind == kind])
 
 
 @cache
-def sample_adverbs(kind: str, unrestricted: bool) -> Weighted[Adverb]:
-    """Draws adverbs of a kind, perhaps only those that go everywhere."""
-    return zipf([word for word in words(Adverb) if word.kind == kind and not (unrestricted and word.restricted)])
+def sample_adverbs(kind: str) -> Weighted[Adverb]:
+    """Draws adverbs of degree or manner."""
+    return zipf([word for word in words(Adverb) if word.kind == kind])
 
 
 @cache
-def sample_times(tense: str) -> Weighted[TimeExpression] | None:
-    """Draws time expressions that fit a tense; None if none does."""
+def sample_times(tense: str) -> Weighted[TimeExpression]:
+    """Draws time expressions that fit a tense: those of the table, and years."""
     times = [time for time in words(TimeExpression) if tense in time.tenses]
-    return zipf(times) if times else None
+    for year in _YEARS.get(tense, ()):
+        digits = f"{year}/NUM/2"
+        times.append(
+            TimeExpression(("en/ADP/1", digits), ("in/ADP/1", digits), (digits, "年/NOUN/1"), frozenset([tense]))
+        )
+    return zipf(times)
 
 
 @cache
