@@ -36,7 +36,7 @@ class Registered(NamedTuple):
 def list_defaults(arguments: Sequence[str]) -> dict[str, dict[str, str]]:
     """The defaults that hold in a training, by what has them: those of options that its arguments do not set.
 
-    One that is off is left out: a new option that is off by default changes no training.
+    One that is off is left out, and one that was fixed before: a new option changes no training that does not set it.
     """
     given = set(arguments)
     chosen = set(pairwise(arguments))
@@ -115,8 +115,13 @@ def read_fields(name: str, classes: dict[str, ast.ClassDef]) -> dict[str, str]:
 
 
 def read_default(value: ast.expr) -> str:
-    """The default in ``option(DEFAULT, …)``, ``field(default=DEFAULT, …)``, or ``= DEFAULT``, as it is written."""
+    """The default in ``option(DEFAULT, …)``, ``field(default=DEFAULT, …)``, or ``= DEFAULT``, as it is written.
+
+    Of an option with ``was_fixed=True``, it is ``None``.
+    """
     if isinstance(value, ast.Call) and ast.unparse(value.func) in ("option", "field"):
+        if any(keyword.arg == "was_fixed" for keyword in value.keywords):
+            return "None"
         named = (keyword.value for keyword in value.keywords if keyword.arg == "default")
         value = next(named, None) or value.args[0]
     return ast.unparse(value)

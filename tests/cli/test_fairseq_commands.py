@@ -18,6 +18,7 @@ from tests.cli import toy
 from tests.compat.repairs import commands
 from tests.once import build_once
 from user_dir.models import GRUEncoderModel
+from user_dir.models.encoder_decoder import _say_without_kernels
 
 BIDIRECTIONAL = ("--arch", "gru_encoder", "--encoder-bidirectional")
 
@@ -105,6 +106,7 @@ def test_bfloat16_trains_and_translates_and_bleu_can_choose_the_best_checkpoint(
 
 
 def test_time_steps_without_kernels_train_and_translate(losses, data, tmp_path, caplog):
+    _say_without_kernels.cache_clear()  # it says so once a process
     options = ("--encoder-transition-depth", "2", "--decoder-transition-depth", "2", "--skip-time", "2")
     found = losses(*options, "--max-update", "15")
     assert "--decoder-transition-depth: these layers run in PyTorch operations" in caplog.text

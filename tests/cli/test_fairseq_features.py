@@ -85,15 +85,6 @@ def test_score(trained, tmp_path, monkeypatch, capsys):
 def test_constraints(interactive):
     plain, constrained = interactive("w1 w2 w3\nw1 w2 w3\tW7\n", "--constraints").values()
     assert "W7" not in plain.split() and "W7" in constrained.split()
-    message = "the input, line 2: the constraint 'W7 nowhere' has a word that is not in the target dictionary"
-    with pytest.raises(ValueError, match=message):
-        interactive("w1 w2\nw1\tW7 nowhere\tW7\n", "--constraints")
-
-
-def test_constraints_without_the_option_are_translated_with_a_warning(interactive, caplog):
-    assert interactive("w1 w2\nw1\tw2\n") == {0: "W2 W1", 1: "W2 W1"}
-    assert "the input, line 2: what follows the tab is translated as a part of the sentence" in caplog.text
-    assert "line 1:" not in caplog.text
 
 
 def add_language_model(trained, folder, words):

@@ -28,7 +28,12 @@ INITIALIZATION_CHOICES = ChoiceEnum(["default", "published"])
 
 
 def option(
-    default: Any, text: str, *, decides: str | None = "function", former_names: Mapping[str, str] | None = None
+    default: Any,
+    text: str,
+    *,
+    decides: str | None = "function",
+    former_names: Mapping[str, str] | None = None,
+    was_fixed: bool = False,
 ) -> Any:
     """A dataclass field with its help text, which names the source; a meaningful default is added to the text.
 
@@ -40,9 +45,11 @@ def option(
             refused when a training continues from a checkpoint and when checkpoints are averaged, one in the second
             when a training that has ended is called again (``fairseq_compat/repairs/comparisons.py``).
         former_names: of values, and what each is called now.
+        was_fixed: whether the default is what there was before the option, so that experiments of before, which do not
+            name it, are still the same (``recurrent_mt/runs/defaults.py`` reads it in the source).
     """
     shown = "" if default is None or default is False else f" (default: {default})"
-    marks = {"decides": decides, "former_names": former_names or {}}
+    marks = {"decides": decides, "former_names": former_names or {}, "was_fixed": was_fixed}
     return field(default=default, metadata={"help": text + shown, **marks})
 
 
@@ -108,6 +115,7 @@ class EncoderDecoderConfig(RemovedOptions):
         "the decoder's recurrence. 'gru': a GRU that reads the source (Cho et al. 2014, Bahdanau et al. 2015); "
         "'min_gru': two minimal GRUs, whose gates read no state (Feng et al. 2024), one that reads the words before "
         "attention asks, one that reads what attention finds; faster to train and to search",
+        was_fixed=True,
     )
     decoder_layers: int = option(
         1,
@@ -122,6 +130,7 @@ class EncoderDecoderConfig(RemovedOptions):
         "the features that words are scored from, made of state, previous word, and context: 'maxout' units, each the "
         "larger of two sums (Cho et al. 2014; Bahdanau et al. 2015, A.2.2), or the 'linear' sums themselves, with half "
         "as many products (this project's own)",
+        was_fixed=True,
     )
     decoder_attention: DECODER_ATTENTION_CHOICES = option(
         "additive",
