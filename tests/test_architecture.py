@@ -30,6 +30,7 @@ ALLOWED = {
         "resumable_file.py": {"recurrent_mt.file_lock", "recurrent_mt.text_files"},
         "languages.py": {"langcodes"},
         "characters.py": {"recurrent_mt.languages"},
+        "shortlist.py": {"numpy", "recurrent_mt.text_files"},
         "subwords.py": {"sentencepiece", "subword_nmt"},
         "text_form.py": {
             *("recurrent_mt.data", "recurrent_mt.characters", "recurrent_mt.languages", "recurrent_mt.subwords"),
@@ -115,14 +116,15 @@ ALLOWED = {
         },
         "tasks": {
             *("torch", "numpy", "fairseq", "omegaconf", "sentencepiece", "subword_nmt"),
-            *("recurrent_mt.layers", "recurrent_mt.kernels", "recurrent_mt.subwords", "user_dir.models"),
+            *("recurrent_mt.layers", "recurrent_mt.kernels", "recurrent_mt.shortlist", "recurrent_mt.subwords"),
+            "user_dir.models",
         },
         "optim.py": {"torch", "fairseq"},
         "scoring.py": {"fairseq", "sacrebleu", "recurrent_mt.metrics"},
         "criterions.py": {"fairseq", "torch", "user_dir.models", "recurrent_mt.kernels"},
         "help_option.py": {"fairseq", "user_dir.models"},
         "cli": {
-            *("recurrent_mt.kernels", "recurrent_mt.text_files", "recurrent_mt.arguments"),
+            *("recurrent_mt.kernels", "recurrent_mt.text_files", "recurrent_mt.arguments", "recurrent_mt.shortlist"),
             *("user_dir.checkpoints", "user_dir.segmented_translation"),
         },
     },

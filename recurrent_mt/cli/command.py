@@ -54,6 +54,8 @@ Trained models:
       recurrent-mt translate-segmented --forward FR-EN.pt --inverse EN-FR.pt --data DATA --input test.fr --out OUT
   count-operations     count a model's arithmetic per target token
       recurrent-mt count-operations --checkpoint MODEL.pt --data DATA
+  shortlist            list the target words that each source word can become, for a faster search
+      recurrent-mt shortlist --checkpoint MODEL.pt --data DATA --source train.fr --target train.en --out FILE
   factorize            make a low-rank model from a trained one
       recurrent-mt factorize --checkpoint MODEL.pt --rank 64 --save-dir DIR
   import-groundhog     turn a model from the authors' released code into a fairseq checkpoint

@@ -54,6 +54,7 @@ class SearchSource(NamedTuple):
             to one, passes on as they are.
         padding_mask: (B, S) True on padding.
         has_attention: whether there is attention.
+        allowed: (B, V) True for the words that a translation may have; None for all.
     """
 
     initial: Tensor
@@ -61,6 +62,7 @@ class SearchSource(NamedTuple):
     products: Tensor
     padding_mask: Tensor
     has_attention: bool
+    allowed: Tensor | None = None
 
 
 class SearchOptions(NamedTuple):
@@ -129,6 +131,7 @@ def beam_search(weights: DecoderWeights, source: SearchSource, options: SearchOp
         source.products,
         source.padding_mask,
         weights.score,
+        source.allowed,
         source.has_attention,
         *options,
     )

@@ -91,7 +91,20 @@ def beam_search_call(*, additive=True, keys=5, min_gru=False):
     weights = [factors, [columns for _, columns in shapes], random(words, embedding), random(words), random(width)]
     norms = [random(size) for _ in range(4)] if min_gru else []
     source = [random(2, states * size), random(2, 3, keys), random(2, 3, width), torch.zeros(2, 3, dtype=torch.bool)]
-    search = [random(keys) if additive else None, True, 3, 6, 1, 0.0, 1.0, 2, 2, 1, 3]
+    search = [
+        random(keys) if additive else None,
+        torch.ones(2, words, dtype=torch.bool),
+        True,
+        3,
+        6,
+        1,
+        0.0,
+        1.0,
+        2,
+        2,
+        1,
+        3,
+    ]
     return [*weights, min_gru, True, not min_gru, norms, 1e-5, *source, *search]
 
 

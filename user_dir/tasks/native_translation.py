@@ -6,8 +6,8 @@ reads of a model.
 
 import functools
 import logging
-from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Optional, cast
 
 import torch
 from fairseq.search import BeamSearch
@@ -27,6 +27,7 @@ from recurrent_mt.layers.dropout import Dropout
 from recurrent_mt.layers.encoder_output import EncoderOutput
 from recurrent_mt.layers.min_gru_decoder import MinGRUDecoder
 from recurrent_mt.layers.weights import BiasedEmbedding, whole_matrix
+from recurrent_mt.shortlist import Shortlist
 
 from ..models.autocast import DTYPES
 from ..models.encoder_decoder import EncoderDecoderModel, check_alignments
@@ -78,6 +79,21 @@ class NativeDecoder:
         if self._weights is None or read != self._read:
             self._weights, self._read = _decoder_weights(self.decoder), read
         return self._weights
+
+    def shortened(self, words: Tensor) -> DecoderWeights:
+        """The weights for a search that knows these words alone; they are numbered by their places among them."""
+        weights, output = self.weights(), _output_layers(self.decoder)[-1]
+        place = 1 + len(_output_layers(self.decoder))
+        factors, columns = list(weights.factors), list(weights.columns)
+        matrix = output.weight.index_select(0, words)
+        factors[place] = torch.ops.recurrent_mt.right_factor(matrix.to(factors[place].dtype).t())
+        columns[place] = words.numel()
+        return weights._replace(
+            factors=factors,
+            columns=columns,
+            embedding=weights.embedding.index_select(0, words),
+            output_bias=None if output.bias is None else output.bias.index_select(0, words),
+        )
 
     def source(self, encoded: EncoderOutput) -> SearchSource:
         """What the search reads of an encoded batch."""
@@ -152,9 +168,14 @@ def _of_min_gru(layer: MinGRUDecoder) -> _LayerWeights:
     )
 
 
+def _output_layers(decoder: Decoder) -> list[nn.Linear]:
+    """From features to scores: one layer, or two."""
+    output = decoder.output_projection
+    return cast("list[nn.Linear]", list(output) if isinstance(output, nn.Sequential) else [output])
+
+
 def _decoder_weights(decoder: Decoder) -> DecoderWeights:
-    layer, output, embedding = _weights_of(decoder.layer), decoder.output_projection, decoder.embed_tokens
-    outputs = cast("list[nn.Linear]", list(output) if isinstance(output, nn.Sequential) else [output])
+    layer, outputs, embedding = _weights_of(decoder.layer), _output_layers(decoder), decoder.embed_tokens
     query = None if layer.attention is None else layer.attention.query_weight
     matrices = [
         torch.cat([layer.word, decoder.layer.readout.previous_word.weight]),
@@ -183,10 +204,14 @@ class NativeGenerator(SequenceGenerator):
     """Translates like fairseq's generator, by :mod:`recurrent_mt.kernels.beam_search`.
 
     What that cannot do is left to fairseq's search; the log says once what it was.
+
+    Attributes:
+        shortlist: of the words that translations may have; None for all.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.shortlist: Shortlist | None = None
         self._native: NativeDecoder | None = None
 
     def _generate(
@@ -197,6 +222,8 @@ class NativeGenerator(SequenceGenerator):
         bos_token: int | None = None,
     ) -> list[list[dict[str, Tensor]]]:
         reason = self._reason_unsupported(sample, prefix_tokens, constraints, bos_token)
+        if reason is not None and self.shortlist is not None:
+            raise ValueError(f"--shortlist is for the native search, which cannot translate here: {reason}")
         if reason is not None:
             _log(reason)
             return super()._generate(sample, prefix_tokens, constraints, bos_token)
@@ -241,14 +268,25 @@ class NativeGenerator(SequenceGenerator):
             unknown=self.unk,
         )
         (encoded,) = self.model.forward_encoder(net_input)
+        hypotheses = self._search(self._native, self._native.source(encoded), options, net_input["src_tokens"])
         found: list[list[dict[str, Tensor]]] = [[] for _ in range(sentences)]
-        for hypothesis in beam_search(self._native.weights(), self._native.source(encoded), options):
+        for hypothesis in hypotheses:
             found[hypothesis.sentence].append(self._as_fairseqs(hypothesis, encoded))
         if not all(found):
             # There, an assertion of fairseq's own search fails.
             raise RuntimeError("no translation has a probability: the model's scores are no numbers (NaN), or infinite")
         # Stable, as the sort of fairseq's generator is for so few.
         return [sorted(hypotheses, key=lambda one: -float(one["score"])) for hypotheses in found]
+
+    def _search(
+        self, decoder: NativeDecoder, source: SearchSource, options: SearchOptions, tokens: Tensor
+    ) -> list[Hypothesis]:
+        """All hypotheses of a batch with these source tokens (B, S)."""
+        if self.shortlist is None:
+            return beam_search(decoder.weights(), source, options)
+        words, allowed = map(torch.from_numpy, self.shortlist.select(tokens.numpy()))
+        found = beam_search(decoder.shortened(words), source._replace(allowed=allowed), options)
+        return [hypothesis._replace(words=words[hypothesis.words]) for hypothesis in found]
 
     def _as_fairseqs(self, hypothesis: Hypothesis, encoded: EncoderOutput) -> dict[str, Tensor]:
         score = hypothesis.score
@@ -273,7 +311,16 @@ def _log(reason: str) -> None:
 
 @dataclass
 class NativeTranslationConfig(TranslationConfig):
-    """The options of ``translation``."""
+    """The options of ``translation``, and of its search."""
+
+    shortlist: Optional[str] = field(  # noqa: UP045 (fairseq cannot read `str | None`)
+        default=None,
+        metadata={
+            "help": "file of the target words that each source word can become, from recurrent-mt shortlist; the "
+            "search scores no others (Jean et al. 2015, section 3.2)",
+            "decides": None,
+        },
+    )
 
 
 @register_task("native_translation", dataclass=NativeTranslationConfig)
@@ -284,11 +331,19 @@ class NativeTranslationTask(TranslationTask):
         """The native search, unless alignments are asked for, which only fairseq's own generator prints.
 
         Raises:
-            ValueError: if alignments are asked of models without attention.
+            ValueError: if alignments are asked of models without attention, or with a shortlist.
         """
+        shortlist = getattr(self.cfg, "shortlist", None)  # published_translation has none
         if getattr(args, "print_alignment", None):
+            if shortlist:
+                raise ValueError("--shortlist does not go with --print-alignment: leave out one of the two")
             check_alignments(models)
             _log("it prints alignments")
         elif seq_gen_cls is None:
             seq_gen_cls = NativeGenerator
-        return super().build_generator(models, args, seq_gen_cls=seq_gen_cls, **kwargs)
+        generator = super().build_generator(models, args, seq_gen_cls=seq_gen_cls, **kwargs)
+        if shortlist:
+            generator.shortlist = Shortlist.read(
+                shortlist, self.source_dictionary.symbols, self.target_dictionary.symbols
+            )
+        return generator

@@ -102,7 +102,7 @@ class BeamSearch {
   BeamSearch(const Decoder& decoder, const Source& source, const Search& search, const Tensor& initial)
       : decoder_(decoder), search_(search), beams_(search, initial.size(0)),
         recurrence_(decoder, source, initial, initial.size(0) * search.beam),
-        scores_(decoder, search, initial.size(0) * search.beam) {}
+        scores_(decoder, source, search, initial.size(0) * search.beam) {}
 
   void run() {
     Step<T> now;
@@ -116,7 +116,7 @@ class BeamSearch {
       for (const int64_t sentence : beams_.running()) sources.insert(sources.end(), rows, sentence);
       // If the word comes first, the first one is scored before any has been read.
       const bool reads = step || !decoder_.word_first;
-      scores_.compute(recurrence_.advance(reads ? &now.words : nullptr, sources, now.attention), step);
+      scores_.compute(recurrence_.advance(reads ? &now.words : nullptr, sources, now.attention), sources, step);
       // fairseq takes one candidate less than there are continuations, so that padding is never one.
       const int64_t number = std::min(2 * search_.beam, rows * decoder_.vocabulary - 1);
       Step<T> next = beams_.choose(candidates(now, rows, number), step, rows);
@@ -200,9 +200,9 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
                        const optional<Tensor>& output_bias, const optional<Tensor>& word_bias, bool is_min_gru,
                        bool maxout, bool word_first, at::TensorList norms, optional<double> norm_epsilon,
                        const Tensor& initial, const Tensor& keys, const Tensor& products, const Tensor& padding_mask,
-                       const optional<Tensor>& score, bool has_attention, int64_t beam, int64_t longest,
-                       int64_t shortest, double unknown_penalty, double temperature, int64_t begin, int64_t end,
-                       int64_t padding, int64_t unknown) {
+                       const optional<Tensor>& score, const optional<Tensor>& allowed, bool has_attention, int64_t beam,
+                       int64_t longest, int64_t shortest, double unknown_penalty, double temperature, int64_t begin,
+                       int64_t end, int64_t padding, int64_t unknown) {
   const auto number = initial.scalar_type();
   TORCH_CHECK_VALUE(initial.dim() == 2 && embedding.dim() == 2 && products.dim() == 3 && keys.dim() == 3,
                     "initial, embedding, products and keys must have 2, 2, 3 and 3 dimensions, not ", initial.sizes(),
@@ -226,7 +226,9 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
   const Source source{checked("keys", keys, {sentences, words, key_size}, number),
                       checked("products", products, {sentences, words, width}, number),
                       checked("padding_mask", padding_mask, {sentences, words}, at::kBool),
-                      checked("score", score, {key_size}, number), has_attention};
+                      checked("score", score, {key_size}, number),
+                      checked("allowed", allowed, {sentences, vocabulary}, at::kBool),
+                      has_attention};
   TORCH_CHECK_VALUE(has_attention || words == 1, "products must be one row a source without attention, not ", words);
   TORCH_CHECK_VALUE(!has_attention || has_query || key_size == size, "keys must be as wide as the states they meet, ",
                     size, ", not ", key_size);
@@ -282,7 +284,8 @@ TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
       "bool is_min_gru, bool maxout, bool word_first, Tensor[] norms, float? norm_epsilon, Tensor initial, Tensor "
       "keys, Tensor "
       "products, Tensor padding_mask, Tensor? score, "
-      "bool has_attention, int beam, int longest, int shortest, float unknown_penalty, float temperature, int begin, "
+      "Tensor? allowed, bool has_attention, int beam, int longest, int shortest, float unknown_penalty, float "
+      "temperature, int begin, "
       "int end, int padding, int unknown) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
 }
 

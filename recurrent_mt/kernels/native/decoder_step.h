@@ -50,6 +50,7 @@ struct Source {
   at::Tensor products;  // (B, S, 3H + W), or (B, 1, 3H + W) without attention, biases included
   at::Tensor padding;   // (B, S)
   std::optional<at::Tensor> score;
+  std::optional<at::Tensor> allowed;  // (B, V) the words that a translation may have; all without
   bool has_attention;
 };
 

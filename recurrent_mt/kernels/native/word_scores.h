@@ -23,17 +23,17 @@ struct Search {
 template <typename T>
 class WordScores {
  public:
-  WordScores(const Decoder& decoder, const Search& search, int64_t rows)
-      : decoder_(decoder), search_(search), blocks_((decoder.vocabulary + BLOCK - 1) / BLOCK),
+  WordScores(const Decoder& decoder, const Source& source, const Search& search, int64_t rows)
+      : decoder_(decoder), source_(source), search_(search), blocks_((decoder.vocabulary + BLOCK - 1) / BLOCK),
         scores_(uninitialized({rows, decoder.vocabulary}, number_of<T>())),
         largest_(uninitialized({rows, blocks_}, number_of<T>())), shift_(rows) {}
 
-  /// Scores all words for the features (n, O).
-  void compute(Rows<const T> features, int64_t step) {
+  /// Scores all words for the features (n, O), each of a hypothesis of one of the sources (n,).
+  void compute(Rows<const T> features, const std::vector<int64_t>& sources, int64_t step) {
     const auto scores = rows_of<T>(scores_).part(0, features.count);
     decoder_.output.template multiply<T>(features, scores);
     for_rows(features.count, 4 * decoder_.vocabulary, [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; row++) finish_row(row, step);
+      for (int64_t row = begin; row < end; row++) finish_row(row, sources[row], step);
     });
   }
 
@@ -53,7 +53,7 @@ class WordScores {
   static constexpr int64_t BLOCK = 64;  // words that are passed over together if none of them is good enough
 
   /// Finds what turns a row's scores into log-probabilities, and the largest score of every block.
-  void finish_row(int64_t row, int64_t step) {
+  void finish_row(int64_t row, int64_t source, int64_t step) {
     constexpr T never = -std::numeric_limits<T>::infinity();
     T* const scores = rows_of<T>(scores_)[row];
     T* const largest = rows_of<T>(largest_)[row];
@@ -61,10 +61,16 @@ class WordScores {
     const T scale = T(1) / T(search_.temperature);
     T* const shift = &shift_[row];
     const int64_t vocabulary = decoder_.vocabulary;
+    const bool* const allowed =
+        source_.allowed ? source_.allowed->template const_data_ptr<bool>() + source * vocabulary : nullptr;
     vectorized([=]() INLINE_LAMBDA {
       if (bias) {
 #pragma omp simd
         for (int64_t word = 0; word < vocabulary; word++) scores[word] += bias[word];
+      }
+      if (allowed) {
+#pragma omp simd
+        for (int64_t word = 0; word < vocabulary; word++) scores[word] = allowed[word] ? scores[word] : never;
       }
       if (scale != T(1)) {
 #pragma omp simd
@@ -90,6 +96,7 @@ class WordScores {
   }
 
   const Decoder& decoder_;
+  const Source& source_;
   const Search& search_;
   int64_t blocks_;
   at::Tensor scores_, largest_;
