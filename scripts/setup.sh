@@ -189,7 +189,8 @@ main() {
     project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
     venv=${VENV:-$project/.venv}
     [[ $venv == /* ]] || venv=$PWD/$venv
-    [[ ! -d $venv ]] || venv=$(cd "$venv" && pwd -P)
+    mkdir -p "$venv" || stop "cannot make the folder $venv."
+    venv=$(cd "$venv" && pwd -P)
     readonly project venv stamp=$venv/.setup-complete unfinished=$venv/.setup-unfinished
     readonly place="$project $venv"
     unset PYTHONHOME PYTHONPATH
@@ -197,10 +198,7 @@ main() {
 
     refuse_what_is_not_ours
     [[ -z ${PYTHON:-} ]] || choose_python
-    if ! is_ready; then
-        mkdir -p "$venv" || stop "cannot make the folder $venv."
-        lock
-    fi
+    is_ready || lock
     if ! is_ready; then
         # Taken now: an edit during the installation is for the next call to find.
         requirements=$(requirements_checksum) contents=$(project_checksum)

@@ -27,6 +27,7 @@ def load_checkpoint(
     """Load what there is to load, as the model that was trained, and go on with all that fairseq 0.12.2 forgets."""
     options = self.cfg.checkpoint
     _require_file(options, filename, self.checkpoint_suffix)
+    _tell_of_vectors(filename, self.cfg, self.checkpoint_suffix)
     resets = any((reset_optimizer, reset_lr_scheduler, reset_meters, options.reset_dataloader))
     clock = metrics.get_meter("default", "wall")
 
@@ -55,6 +56,15 @@ def _require_file(options, filename, suffix):
         raise FileNotFoundError(
             f"there is no checkpoint {filename} in {os.getcwd()}: correct its name, or leave the option out"
         )
+
+
+def _tell_of_vectors(filename, cfg, suffix):
+    """Warns of vectors that were asked for if another training's embeddings take their place."""
+    if os.path.abspath(filename) == os.path.abspath(last_checkpoint(cfg.checkpoint, suffix)):
+        return
+    for option in ("encoder_embed_path", "decoder_embed_path"):
+        if getattr(cfg.model, option, None):
+            logger.warning("--%s has no effect: the embeddings are those of %s", option.replace("_", "-"), filename)
 
 
 def _compare(path, state, trainer, resets):

@@ -20,17 +20,18 @@ def parse_embedding(embed_path):
     there twice keeps its first vector. A word may contain spaces; no token is equal to it.
 
     Raises:
-        ValueError: naming the file and the line of what is no such vector, or not finite.
+        ValueError: naming the file and the line of what is no such vector, or not finite; or the file if it is cut off.
     """
     vectors: dict[str, torch.Tensor] = {}
-    size = None
+    size = announced = None
+    number = 0
     # As bytes: words may contain other characters that Python takes for the end of a line.
     with open(embed_path, "rb") as file:
         for number, line in enumerate(file, 1):
             if number == 1:
                 line = line.removeprefix(b"\xef\xbb\xbf")
-                if header := re.fullmatch(rb"\d+ (\d+)\s*", line):
-                    size = int(header[1])
+                if re.fullmatch(rb"\d+ \d+\s*", line):
+                    announced, size = map(int, line.split())
                     continue
             try:
                 word, vector = _read_line(line.decode("utf-8"), size)
@@ -38,6 +39,8 @@ def parse_embedding(embed_path):
                 raise ValueError(f"{embed_path}, line {number}: {error}") from None
             size = len(vector)
             vectors.setdefault(word, vector)
+    if not vectors or announced not in (None, number - 1):
+        raise ValueError(f"{embed_path}: the file is not complete: {len(vectors)} vectors, of {announced or 'any'}")
     return vectors
 
 

@@ -188,15 +188,17 @@ def project_query(state: Tensor, weight: Tensor) -> Tensor:
     return product(state, weight.t()).to(state.dtype)
 
 
+def needs_gradients(state: Tensor, memory: Memory, weights: AttentionWeights) -> bool:
+    """Whether this is a training, which only ``packed`` attention outside of a recurrence knows, and no search."""
+    read = (state, *memory, weights.query, weights.score)
+    return torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in read)
+
+
 def native_attend(
     state: Tensor, memory: Memory, weights: AttentionWeights, products: torch.dtype
 ) -> tuple[Tensor, Tensor]:
-    """Computes :func:`attend` in C++, ``native/attention.cpp``.
-
-    What needs gradients, which no search does, goes to ``packed``.
-    """
-    read = (state, *memory, weights.query, weights.score)
-    if torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in read):
+    """Computes :func:`attend` in C++, ``native/attention.cpp``; with gradients, as ``packed``."""
+    if needs_gradients(state, memory, weights):
         return packed_attend(state, memory, weights, products)
     return torch.ops.recurrent_mt.attend(state, *memory, weights.query, weights.score, products)
 

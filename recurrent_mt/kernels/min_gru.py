@@ -148,4 +148,6 @@ class _NativeMinGRU(torch.autograd.Function):
         return *torch.ops.recurrent_mt.min_gru_backward(grad, *ctx.saved_tensors, ctx.batch_sizes), None
 
 
-MIN_GRU = Operation("min_gru", reference=reference_min_gru, packed=packed_min_gru, native=native_min_gru)
+MIN_GRU = Operation(
+    "min_gru", reference=reference_min_gru, packed=packed_min_gru, native=native_min_gru, fused=packed_min_gru
+)

@@ -13,7 +13,16 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .attention import AttentionBackward, AttentionWeights, AttentiveGRUWeights, Memory, StepAttention, project_query
+from .attention import (
+    AttentionBackward,
+    AttentionWeights,
+    AttentiveGRUWeights,
+    Memory,
+    StepAttention,
+    needs_gradients,
+    packed_attend,
+    project_query,
+)
 from .attentive_gru import Parts, packed_attentive_gru, recorded_attentive_gru
 from .graphs import is_worthwhile
 from .matrix import product
@@ -241,7 +250,9 @@ class FusedAttentionBackward(AttentionBackward):
 def fused_attend(
     state: Tensor, memory: Memory, weights: AttentionWeights, products: torch.dtype
 ) -> tuple[Tensor, Tensor]:
-    """Computes :func:`recurrent_mt.kernels.attention.attend` with Triton kernels."""
+    """Computes :func:`recurrent_mt.kernels.attention.attend` with Triton kernels; with gradients, as ``packed``."""
+    if needs_gradients(state, memory, weights):
+        return packed_attend(state, memory, weights, products)
     return FUSED_ATTENTION.attend(state, memory, weights.to(products))
 
 

@@ -86,7 +86,8 @@ class MinGRUDecoder(nn.Module):
     def start(self, source: EncoderOutput) -> DecoderState:
         """Returns the state before the first step."""
         hidden = torch.tanh(self.initial(source.summary)).unflatten(1, (-1, self.size))
-        hidden = for_each_hypothesis(hidden, source.beam)
+        # Under autocast the products are narrow; states are not.
+        hidden = for_each_hypothesis(hidden.to(self.below.bias.dtype), source.beam)
         readable = self._readable(source)
         keys = readable if self.attention is None else self.attention.project(readable)
         none = hidden.new_zeros(hidden.size(0), 0)

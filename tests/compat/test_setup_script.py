@@ -167,6 +167,15 @@ def test_an_environment_is_made_once_and_of_it_only_what_has_changed(project: Pa
         assert calls(project) == []
 
 
+@pytest.mark.parametrize("spelling", ["./environment", "scripts/../environment", "link/environment"])
+def test_an_environment_is_the_same_in_any_spelling(spelling: str, project: Path, python: Path):
+    (project / "link").symlink_to(project)
+    for venv in (f"{project}/{spelling}", f"{project}/{spelling}", f"{project}/environment"):
+        finished = setup(project, PYTHON=python, VENV=venv)
+        assert finished.returncode == 0, finished.stderr
+        assert finished.stdout.endswith(f"setup: {project}/environment is ready\n")
+
+
 @pytest.mark.parametrize(
     ("fails", "said"),
     [

@@ -2,6 +2,7 @@ import ast
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,7 +11,7 @@ import torch
 
 from recurrent_mt.kernels import dispatch
 from recurrent_mt.kernels.linear import linear
-from tests.kernels.batches import needs_native, within
+from tests.kernels.batches import ALL, needs_native, within
 from tests.kernels.test_grconv import arguments, run
 from tests.kernels.test_gru_parts import arguments as recurrence_of
 from tests.kernels.test_gru_parts import every_recurrence
@@ -23,6 +24,15 @@ def test_fused_without_triton_says_what_is_missing(monkeypatch):
     counts, tensors = arguments([2], 3)
     with pytest.raises(ValueError, match="grconv as 'fused' needs triton, which is not installed"):
         run(counts)("fused", *tensors)
+
+
+def test_every_operation_has_every_implementation():
+    names = [path.stem for path in KERNELS.glob("*.py") if not path.stem.startswith("triton_")]
+    modules = [import_module(f"recurrent_mt.kernels.{name}") for name in names]
+    operations = {one for module in modules for one in vars(module).values() if isinstance(one, dispatch.Operation)}
+    assert len(operations) == 7
+    for operation in operations:
+        assert {*operation.implementations} == {*ALL}, operation.name
 
 
 def test_triton_is_only_imported_by_its_kernels():

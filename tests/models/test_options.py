@@ -108,6 +108,11 @@ def test_a_frozen_embedding_is_frozen_whole_and_the_other_side_is_not():
             "does not go with --decoder-order attention_",
         ),
         ({"decoder_cell": "min_gru", "decoder_transition_depth": 2}, "does not go with --decoder-transition-depth"),
+        ({"decoder_cell": "min_gru", "decoder_transition_depth": 0}, "does not go with --decoder-transition-depth"),
+        (
+            {"decoder_cell": "min_gru", "decoder_layer_norm": True, "initialization": "published"},
+            "--initialization published does not define the starting values of --decoder-layer-norm",
+        ),
         ({"decoder_cell": "min_gru", "gru_rank": -1}, "--gru-rank must be 0 .* not -1"),
     ],
 )

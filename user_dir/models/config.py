@@ -114,7 +114,8 @@ class EncoderDecoderConfig(RemovedOptions):
         "gru",
         "the decoder's recurrence. 'gru': a GRU that reads the source (Cho et al. 2014, Bahdanau et al. 2015); "
         "'min_gru': two minimal GRUs, whose gates read no state (Feng et al. 2024), one that reads the words before "
-        "attention asks, one that reads what attention finds; faster to train and to search",
+        "attention asks, one that reads what attention finds; it is faster, and has none of --recurrent-dropout, "
+        "--skip-io, --skip-time, and --no-gate-bias",
         was_fixed=True,
     )
     decoder_layers: int = option(

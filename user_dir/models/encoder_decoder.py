@@ -205,11 +205,7 @@ def build_encoder_norm(cfg: EncoderDecoderConfig, size: int) -> nn.LayerNorm | N
     """
     if not cfg.encoder_layer_norm:
         return None
-    if str(cfg.initialization) == "published":
-        raise ValueError(
-            "--initialization published does not define the starting values of --encoder-layer-norm: "
-            "use --initialization default"
-        )
+    check_published(cfg, {"--encoder-layer-norm": True})
     return nn.LayerNorm(size)
 
 
@@ -262,17 +258,27 @@ def min_gru_variant(cfg: EncoderDecoderConfig, side: str) -> GRUVariant:
     """What minimal GRU layers have besides the equations.
 
     Raises:
-        ValueError: if an option of the decoder does not go with them.
+        ValueError: if an option of the decoder does not go with them, or if their starting values are not defined.
     """
+    layer_norm, input_skip = getattr(cfg, f"{side}_layer_norm"), side == "encoder" and cfg.skip_io
     refused = {
-        "--decoder-transition-depth": cfg.decoder_transition_depth > 1,
+        "--decoder-transition-depth": cfg.decoder_transition_depth != 1,
         "--decoder-order attention_first": str(cfg.decoder_order) not in WORD_FIRST,
+        "--decoder-spectral-radius": cfg.decoder_spectral_radius != EncoderDecoderConfig.decoder_spectral_radius,
     }
     for option in (option for option, value in refused.items() if side == "decoder" and value):
         raise ValueError(f"--decoder-cell min_gru does not go with {option}: leave out one of the two")
     check_rank(cfg)
-    layer_norm, input_skip = getattr(cfg, f"{side}_layer_norm"), side == "encoder" and cfg.skip_io
+    check_published(cfg, {"--gru-rank": cfg.gru_rank, f"--{side}-layer-norm": layer_norm})
     return GRUVariant(rank=cfg.gru_rank, layer_norm=layer_norm, input_skip=input_skip)
+
+
+def check_published(cfg: EncoderDecoderConfig, options: dict[str, Any]) -> None:
+    """Rejects options that are set where the published starting values do not cover them."""
+    for option in (option for option, value in options.items() if value and str(cfg.initialization) == "published"):
+        raise ValueError(
+            f"--initialization published does not define the starting values of {option}: use --initialization default"
+        )
 
 
 def check_gru_options(cfg: EncoderDecoderConfig, model: nn.Module) -> None:
@@ -343,17 +349,7 @@ def gru_variant(cfg: EncoderDecoderConfig, side: str) -> GRUVariant:
         f"--{side}-transition-depth": transition_depth > 1,
         "--skip-time": cfg.skip_time,
     }
-    unpublished = {
-        "--gru-rank": cfg.gru_rank,
-        f"--{side}-layer-norm": layer_norm,
-        **without_kernels,
-    }
-    for option in (option for option, value in unpublished.items() if value):
-        if str(cfg.initialization) == "published":
-            raise ValueError(
-                f"--initialization published does not define the starting values of {option}: "
-                "use --initialization default"
-            )
+    check_published(cfg, {"--gru-rank": cfg.gru_rank, f"--{side}-layer-norm": layer_norm, **without_kernels})
     for option in (option for option, value in without_kernels.items() if value):
         _say_without_kernels(option)
     return GRUVariant(
@@ -419,7 +415,4 @@ def _check_heads(cfg: EncoderDecoderConfig, option: str, heads: int, *, units: i
         raise ValueError(f"{option} must be 0 (off) or more, not {heads}")
     if units % heads:
         raise ValueError(f"{option} {heads} must divide the units of {of}, {units}")
-    if str(cfg.initialization) == "published":
-        raise ValueError(
-            f"--initialization published does not define the starting values of {option}: use --initialization default"
-        )
+    check_published(cfg, {option: heads})

@@ -213,6 +213,7 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
   const int64_t outputs = static_cast<int64_t>(factors.size()) - 2 - has_query - has_gates;
   TORCH_CHECK_VALUE((outputs == 1 || outputs == 2) && columns.size() == factors.size(),
                     "factors must be 3 to 7 with as many columns, not ", factors.size(), " and ", columns.size());
+  TORCH_CHECK_VALUE(!is_min_gru || !word_first, "minimal GRUs read the begin symbol: word_first must be false");
   TORCH_CHECK_VALUE(size * states == initial.size(1), "initial must be (B, 2H), not ", initial.sizes());
   TORCH_CHECK_VALUE(sums > 0 && (!maxout || sums % 2 == 0), "products must be (B, S, 3H + W), not ", products.sizes());
   TORCH_CHECK_VALUE(0 < beam && beam < vocabulary, "beam must be from 1 to one less than the vocabulary, ", vocabulary,

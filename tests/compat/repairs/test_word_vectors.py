@@ -56,3 +56,10 @@ def test_what_would_spoil_a_model_is_refused_by_its_line(path, content, message)
     path.write_text(content, encoding="utf-8", errors="surrogateescape")
     with pytest.raises(ValueError, match=r"some\.vec" + message):
         utils.parse_embedding(str(path))
+
+
+@pytest.mark.parametrize("content", ["", "5 2\n", "5 2\nthe 1 2\n"])
+def test_a_file_that_is_cut_off_is_refused(path, content):
+    path.write_text(content)
+    with pytest.raises(ValueError, match=r"some\.vec: the file is not complete"):
+        utils.parse_embedding(str(path))
