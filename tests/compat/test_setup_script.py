@@ -173,7 +173,7 @@ def test_an_environment_is_the_same_in_any_spelling(spelling: str, project: Path
     for venv in (f"{project}/{spelling}", f"{project}/{spelling}", f"{project}/environment"):
         finished = setup(project, PYTHON=python, VENV=venv)
         assert finished.returncode == 0, finished.stderr
-        assert finished.stdout.endswith(f"setup: {project}/environment is ready\n")
+        assert finished.stderr.endswith(f"setup: {project}/environment is ready\n")
 
 
 @pytest.mark.parametrize(
