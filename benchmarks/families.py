@@ -113,10 +113,12 @@ DECODER = Family(
         model_shape("RNNsearch", "small", 32, 30, "mixed"),
         model_shape("RNNsearch", "small", 64, 30, "alike"),
         model_shape("RNNsearch", "paper", 16, 30, "mixed"),
+        model_shape("minimal GRUs", "small", 32, 30, "mixed"),
+        model_shape("minimal GRUs", "small", 64, 30, "alike"),
         model_shape("RNNenc", "small", 32, 30, "mixed"),
         model_shape("RNNenc", "small", 64, 30, "alike"),
     ),
-    quick=(model_shape("RNNsearch", "tiny", 3, 6, "mixed"), model_shape("RNNenc", "tiny", 3, 6, "mixed")),
+    quick=tuple(model_shape(system, "tiny", 3, 6, "mixed") for system in ("RNNsearch", "minimal GRUs", "RNNenc")),
 )
 
 
@@ -172,11 +174,13 @@ TRAINING_STEP = Family(
         model_shape("RNNsearch", "small", 80, 25, "alike"),
         {**model_shape("RNNsearch", "small", 80, 25, "alike"), "criterion": STOCK_CRITERION},
         model_shape("RNNsearch", "small", 80, 25, "mixed"),
+        model_shape("minimal GRUs", "small", 80, 25, "alike"),
         model_shape("dilated grConv", "small", 80, 25, "alike"),
         model_shape("dilated grConv", "small", 80, 25, "mixed"),
         model_shape("RNNenc", "small", 80, 25, "alike"),
         model_shape("grConv", "small", 80, 25, "alike"),
         model_shape("RNNsearch", "paper", 16, 30, "alike"),
+        model_shape("minimal GRUs", "paper", 16, 30, "alike"),
     ),
     quick=tuple(
         model_shape(system, "tiny", 3, 6, "alike") for system in ("RNNsearch", "RNNenc", "dilated grConv", "grConv")
@@ -238,9 +242,10 @@ TRANSLATION = Family(
     shapes=(
         model_shape("RNNsearch", "small", 32, 25, "alike"),
         model_shape("RNNsearch", "small", 1, 25, "alike"),
+        model_shape("minimal GRUs", "small", 32, 25, "alike"),
         model_shape("RNNsearch", "paper", 8, 25, "alike"),
     ),
-    quick=(model_shape("RNNsearch", "tiny", 3, 6, "alike"),),
+    quick=tuple(model_shape(system, "tiny", 3, 6, "alike") for system in ("RNNsearch", "minimal GRUs")),
 )
 
 

@@ -28,7 +28,7 @@ class Sizes(NamedTuple):
         embedding: E, for both languages.
         encoder: H per direction of the encoder; an encoder without directions has twice as many units.
         decoder: H of the decoder.
-        readout: maxout units, or for the stock model the layer before the vocabulary.
+        readout: units of the readout, or for the stock model of the layer before the vocabulary.
         vocabulary: V for each language, including fairseq's symbols.
     """
 
@@ -53,6 +53,15 @@ _DILATED = {option: value for option, value in _RECOMMENDED.items() if option.st
 #: Our models by their short names: the architecture, and its options besides sizes.
 SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "RNNsearch": ("gru_encoder", {"encoder_bidirectional": True, "decoder_attention": "additive"}),
+    "minimal GRUs": (
+        "gru_encoder",
+        {
+            "encoder_bidirectional": True,
+            "decoder_attention": "scaled_general",
+            "decoder_cell": "min_gru",
+            "decoder_readout": "linear",
+        },
+    ),
     "RNNenc": ("gru_encoder", {"encoder_bidirectional": True, "decoder_attention": "none"}),
     "dilated grConv": ("grconv_encoder", {**_DILATED, "decoder_attention": "additive"}),
     "grConv": ("grconv_encoder", {"decoder_attention": "none"}),
