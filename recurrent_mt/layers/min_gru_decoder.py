@@ -33,7 +33,7 @@ class MinGRUDecoder(nn.Module):
     and y_i is scored from x_i, y_{i−1}, and c_i; y_0 is the begin symbol. Each further layer adds LN(MinGRU(x)) to x.
     Gates and candidates read no state (Feng et al. 2024), so in training, all products of all positions are computed
     at once, and only the sums of :mod:`recurrent_mt.kernels.min_gru` go along a sentence. The recurrence above the
-    attention knows which source words have been read; with the one below alone, a translation repeats and forgets.
+    attention knows which source words have been read; with the one below alone, nothing would.
 
     Kin: SSRU (Kim et al. 2019) in a Transformer's decoder, and SR-NMT (Di Gangi & Federico 2018), simple units with
     attention in every layer. Nematus' conditional GRU (Sennrich et al. 2017) also has a unit on either side of the
