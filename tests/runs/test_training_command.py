@@ -103,7 +103,7 @@ OURS = {"lstm", "fconv", "transformer", "translation", "cross_entropy", "label_s
 LEFT_OUT = {
     *("encoder_xformers_att_config", "decoder_xformers_att_config", "groups", "epoch2lr", "update2lr", "data"),
     *("offload_activations", "min_params_to_wrap", "char_inputs", "base_layers", "base_sublayers", "base_shuffle"),
-    *("export", "load_alignments"),
+    *("export", "load_alignments", "shortlist"),
 }
 
 
