@@ -17,6 +17,7 @@ from pathlib import Path
 
 from ..arguments import natural, positive
 from ..evaluation.figures import choose_examples, save_figure
+from ..evaluation.structure.dependencies import read_dependency_trees
 from ..evaluation.structure.gate_figures import draw_sentence
 from ..evaluation.structure.gates import PyramidGates, WindowGates, read_gates
 from ..evaluation.structure.trees import (
@@ -40,7 +41,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", help="folder of binarized data, for the checkpoint's dictionaries")
     parser.add_argument("--source", help="tokens as the model reads them, one sentence per line")
     parser.add_argument("--max-tokens", type=positive, default=4000, help="tokens in a batch (%(default)s)")
-    parser.add_argument("--trees", help="gold trees in Penn brackets over the same words, one per line")
+    parser.add_argument(
+        "--trees",
+        help="gold trees over the same words: Penn brackets, one tree per line, or a dependency treebank, FILE.conllu",
+    )
     parser.add_argument("--segmentation", choices=SCHEMES, help="make trees over words when the model reads pieces")
     add_figure_arguments(parser)
     parser.add_argument("--threshold", type=float, default=0.1, help="draw gates above this value (%(default)s)")
@@ -99,7 +103,8 @@ def write_trees(options: argparse.Namespace, pyramids: list[PyramidGates]) -> No
     """Writes the trees and, where there are gold trees, their scores, which it prints."""
     write_text(options.out / "trees.txt", bracket_trees(pyramids, options.segmentation))
     if options.trees:
-        gold = read_penn_trees(options.trees)
+        is_treebank = Path(options.trees).suffix == ".conllu"
+        gold = (read_dependency_trees if is_treebank else read_penn_trees)(options.trees)
         records = score_trees(pyramids, gold, segmentation=options.segmentation, seed=options.seed)
         tables = tree_tables(records, len(gold))
         write_results(options.out / "scores", tables, records, sentences=len(gold), seed=options.seed)

@@ -1,0 +1,76 @@
+"""Gold phrases of dependency treebanks: each word with all that depends on it, from CoNLL-U files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from os import PathLike
+
+from ...text_files import FileError, read_lines
+from .trees import GoldTree
+
+#: Columns of a word (universaldependencies.org/format.html), which has ten.
+COLUMNS, ID, FORM, HEAD = 10, 0, 1, 6
+
+
+def read_dependency_trees(path: str | PathLike[str]) -> list[GoldTree]:
+    """Reads a file of sentences, each with its words and the phrases of their heads.
+
+    Words are those of the text: ``du`` is one, where the treebank has ``de`` and ``le``. A phrase is a word with all
+    that depends on it, if that is a span of at least two words; where others stand between them (a crossing), it is
+    none.
+
+    Raises:
+        FileError: naming the line that is no word, or has no head.
+    """
+    return [_tree(path, first, rows) for first, rows in _sentences(path)]
+
+
+def _sentences(path: str | PathLike[str]) -> Iterator[tuple[int, list[list[str]]]]:
+    """The rows of each sentence, with the number of its first line."""
+    first, rows = 0, list[list[str]]()
+    for line, text in read_lines(path):
+        if text.startswith("#"):
+            continue
+        if not text:
+            if rows:
+                yield first, rows
+            rows = []
+            continue
+        columns = text.split("\t")
+        if len(columns) != COLUMNS:
+            raise FileError(path, f"{len(columns)} columns, not {COLUMNS}: is this CoNLL-U?", line=line)
+        first = first if rows else line
+        rows.append(columns)
+    if rows:
+        yield first, rows
+
+
+def _tree(path: str | PathLike[str], first: int, rows: list[list[str]]) -> GoldTree:
+    words, places, heads = [], dict[str, int](), dict[str, str]()
+    covered = 0  # up to which word the last contraction goes
+    for row in rows:
+        start, contraction, end = row[ID].partition("-")
+        if "." in start:  # an empty node, which no text has
+            continue
+        if contraction:
+            covered = int(end)
+            words.append(row[FORM])
+            places |= {str(number): len(words) - 1 for number in range(int(start), covered + 1)}
+            continue
+        if int(start) > covered:
+            words.append(row[FORM])
+            places[start] = len(words) - 1
+        heads[start] = row[HEAD]
+    below = {word: {place} for word, place in places.items()}
+    for word in heads:
+        above = word
+        for _ in heads:  # a chain of heads is no longer than that
+            above = heads.get(above, "0")
+            if above == "0":
+                break
+            if above not in below:
+                raise FileError(path, f"word {word} depends on {above}, which is not there", line=first)
+            below[above].add(places[word])
+    phrases = ((min(group), max(group) + 1, len(group)) for group in below.values())
+    spans = frozenset((start, end) for start, end, count in phrases if end - start == count > 1)
+    return GoldTree(tuple(words), spans | ({(0, len(words))} if len(words) > 1 else frozenset()))
