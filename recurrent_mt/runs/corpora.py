@@ -13,6 +13,7 @@ from ..text_files import FileError, checksum, find_file, read_lines, read_parall
 from ..text_form import TextForm
 from .corpus import Corpus, ExtraTest
 from .experiment import Experiment, identify
+from .folder import RunFolder, find_systems
 
 #: fairseq's models with positions take no longer sentences; the end of sentence is one token.
 POSITION_LIMIT = 1023
@@ -52,6 +53,11 @@ def describe_corpus(experiment: Experiment, segmentation: str | None, *, positio
         decisive = {"sets": None, "synthetic": numerics.SYNTHETIC}
     else:
         corpus, decisive = describe_files(experiment, begin), {"sets": None}
+    if experiment.distill:
+        if form.truecased:
+            raise ValueError("distill needs text as people write it, and the synthetic one comes in words: give corpus")
+        corpus = replace(corpus, teacher=find_teacher(experiment.distill))
+        decisive["teacher"] = checksum(Path(corpus.teacher[1]))
     # Models with positions accept no longer sentences; nothing else is left out of a published development set.
     limits = dict.fromkeys(["train"] if experiment.published else ["train", "valid"], experiment.max_length)
     lengths: dict[str, int | None] = {split: limits.get(split, POSITION_LIMIT) for split in corpus.splits}
@@ -63,6 +69,21 @@ def describe_corpus(experiment: Experiment, segmentation: str | None, *, positio
         # It makes no other text, so it is not in the name.
         lengths = {split: None if split.startswith("test") else most for split, most in lengths.items()}
     return replace(corpus, id=f"{form.name}-{name}", lengths=lengths)
+
+
+def find_teacher(named: str) -> list[str]:
+    """The run folder and the checkpoint of a system that translates the training text.
+
+    Raises:
+        ValueError: if it is not clear which system is meant.
+        FileError: if there is no such run folder.
+    """
+    run, _, system = named.partition(" ")
+    folder = RunFolder(Path(run).resolve())
+    found = find_systems(folder.path)
+    if system not in found and not (len(found) == 1 and not system):
+        raise ValueError(f'distill must name one of the systems of {run}, as in "{run} SYSTEM": {", ".join(found)}')
+    return [str(folder.path), str((found[system] if system else next(iter(found.values()))).resolve())]
 
 
 def choose_form(experiment: Experiment, segmentation: str, *, synthetic: bool) -> TextForm:

@@ -56,6 +56,7 @@ class Corpus:
         select_words: how many words are selected of collected text.
         sources: the file that says where published text is.
         mirror: of its sites, if it is downloaded from one.
+        teacher: the run folder and the checkpoint that translate the training text, if any do.
     """
 
     id: str
@@ -74,6 +75,7 @@ class Corpus:
     select_words: str | None = None
     sources: str = ""
     mirror: str | None = None
+    teacher: list[str] = field(default_factory=list)
 
     @property
     def folder(self) -> str:
@@ -100,6 +102,8 @@ class Corpus:
 
     def source_file(self, place: str, split: str, language: str) -> str:
         """The file from which the text of a split is taken."""
+        if self.is_distilled(place, split, language):
+            return f"{self.folder}/text/distilled/{split}.{language}"
         if place != "text":
             return f"{self.extra[place.removeprefix('extra/')].prefix}.{language}"
         if self.source == "collected":
@@ -115,11 +119,21 @@ class Corpus:
 
     def made_source(self, place: str, split: str, language: str) -> list[str]:
         """The text of a split, where a rule makes it."""
-        return [] if self.is_local(place) else [self.source_file(place, split, language)]
+        made = self.is_distilled(place, split, language) or not self.is_local(place)
+        return [self.source_file(place, split, language)] if made else []
 
     def made_reference(self, place: str, split: str, language: str) -> list[str]:
         """An unchanged test set, where a rule makes it."""
         return [] if self.is_local(place) else [self.reference_file(place, split, language)]
+
+    def is_distilled(self, place: str, split: str, language: str) -> bool:
+        """Whether a text is a teacher's translation."""
+        return bool(self.teacher) and (place, split, language) == ("text", "train", self.languages[1])
+
+    @property
+    def teacher_words(self) -> str:
+        """The teacher as `recurrent-mt translate` takes it."""
+        return shlex.join(self.teacher)
 
     def is_local(self, place: str) -> bool:
         """Whether no rule makes a text.
@@ -130,7 +144,7 @@ class Corpus:
 
     def unchanged_flags(self, place: str, split: str, language: str) -> str:
         """What `recurrent-mt words copy` is told of a local text: the checksum from the name of what is made of it."""
-        if not self.is_local(place):
+        if self.is_distilled(place, split, language) or not self.is_local(place):
             return ""
         if place == "text":
             expected = self.checksums[f"{split}.{language}"]

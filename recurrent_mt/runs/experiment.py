@@ -101,6 +101,9 @@ class Text(Options):
     """prefix of the test set; with `published`, several, separated by commas"""
     extra_tests: dict[Name, Place] = {}
     """further test sets, NAME=PREFIX, each with a table of its own"""
+    distill: str | None = None
+    """RUN, or "RUN SYSTEM": the translations of the training text by that trained system take the place of the
+    references in it (Kim and Rush 2016)"""
     published: list[Corpus] = []
     """corpora to download: role, the sizes that have it, mtdata's id, pairs and megabytes as published"""
     shards: Positive = 1

@@ -384,8 +384,9 @@ def penalty_name(penalty: float) -> str:
 
 
 def given_options(experiment: Experiment) -> dict[str, Any]:
-    """All options of an experiment, without budgets that are not given."""
-    return {key: value for key, value in experiment if key not in Budget.model_fields or value is not None}
+    """All options of an experiment, without budgets and a teacher that are not given."""
+    optional = {*Budget.model_fields, "distill"}
+    return {key: value for key, value in experiment if key not in optional or value is not None}
 
 
 def make_plan(name: str, experiment: Experiment) -> Plan:

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from recurrent_mt.evaluation.generate_log import read_generate_log
-from tests.cli.recipes import TINY, command, copy, environment, needs_tools, read_table, run, values, write_corpus
+from tests.cli.recipes import BIN, TINY, command, copy, environment, needs_tools, read_table, run, values, write_corpus
 
 pytestmark = [needs_tools, pytest.mark.slow]
 
@@ -48,6 +48,21 @@ def test_a_run_shows_the_command_of_each_training_and_no_line_of_the_engine(whol
     commands = [line for line in text.splitlines() if line.startswith("  $ ")]
     assert len(commands) == 2 and all("fairseq-train" in line for line in commands)
     assert "snakemake" not in text.lower() and "Job" not in text
+
+
+def test_a_student_is_trained_on_its_teachers_translations(whole, corpus):
+    out, _ = whole
+    teacher = SYSTEMS[1]
+    student = corpus.parent / "student"
+    text = run(quickstart(corpus, out="student", systems="gru_encoder-none", distill=f"{out} {teacher}"))
+    assert "Translating the training text" in text
+    source, distilled = (student / f"text/input/train.{language}" for language in ("fr", "en"))
+    assert source.read_text() == (corpus / "train.fr").read_text()
+    line = [BIN / "recurrent-mt", "translate", out, teacher, "--input", source]
+    assert distilled.read_text() == run(list(map(str, line)))
+    assert (student / "text/raw/test.en").read_text() == (corpus / "test.en").read_text()
+    again = run(quickstart(corpus, out="student", systems="gru_encoder-none", distill=f"{out} {teacher}"))
+    assert "Translating" not in again
 
 
 def kill_after(line, seconds):

@@ -5,6 +5,7 @@ import re
 import pytest
 import yaml
 
+from recurrent_mt.runs.corpora import find_teacher
 from recurrent_mt.runs.experiment import PROJECT, Experiment, OptionError, identify, read_experiment
 from recurrent_mt.runs.plan import Plan, make_plan
 from tests.commands import call
@@ -337,3 +338,21 @@ def test_help_lists_every_option_with_what_it_does_and_its_default():
     for key in Experiment.model_fields:
         assert re.search(rf"^  {key} +\w", listed, re.MULTILINE), key
     assert "of the search (5)" in listed and "true" in listed
+
+
+def test_a_teacher_is_one_system_of_a_run_folder(tmp_path):
+    run = tmp_path / "run"
+    for system in ("one", "two"):
+        file = run / f"systems/{system}/seed-1/checkpoints/checkpoint_best.pt"
+        file.parent.mkdir(parents=True)
+        file.write_text(system)
+    (run / "options").write_text("SOURCE_LANG fr\nTARGET_LANG en\nSEGMENTATION bpe:60\nTOKENIZER moses\nLOWERCASE \n")
+    checkpoint = run / "systems/two/seed-1/checkpoints/checkpoint_best.pt"
+    assert find_teacher(f"{run} two") == [str(run), str(checkpoint)]
+    with pytest.raises(ValueError, match=r'distill must name one of the systems of .*, as in ".* SYSTEM": one, two'):
+        find_teacher(str(run))
+
+
+def test_the_synthetic_corpus_is_not_distilled():
+    with pytest.raises(ValueError, match="distill needs text as people write it"):
+        make_plan("mine", read_experiment(QUICKSTART, ["distill=nowhere"]))

@@ -34,6 +34,23 @@ rule copy_text:
         "recurrent-mt words copy --language {wildcards.lang} {params.unchanged} < {params.source:q} > {output} 2> {log}"
 
 
+# Resumed after its last whole lines: what is not whole yet is no output of the rule.
+rule distill:
+    input:
+        f"corpora/{{corpus}}/text/input/train.{SOURCE}",
+    output:
+        f"corpora/{{corpus}}/text/distilled/train.{TARGET}",
+    params:
+        teacher=corpus("teacher_words"),
+    log:
+        "logs/{corpus}/distill.log",
+    threads: THREADS
+    message:
+        "Translating the training text"
+    shell:
+        "recurrent-mt translate {params.teacher} --input {input} --out {output} --jobs {threads} > {log} 2>&1"
+
+
 use rule copy_text as copy_reference with:
     input:
         corpus("made_reference", "place", "split", "lang"),
