@@ -24,6 +24,8 @@ def corpus(tmp_path_factory):
 
 def comparison(corpus, *arguments, out="searched", **options):
     fixed = {**TINY, "corpus": corpus, "pair": "fr-en", "segmentation": "word:40", "out": corpus.parent / out}
+    if "learning_rates" in options:
+        del fixed["learning_rate"]
     return command("compare_baselines.sh", *arguments, **{**fixed, **options})
 
 

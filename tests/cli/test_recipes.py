@@ -116,7 +116,7 @@ def test_beams_of_a_run_are_compared_and_searched_once(whole, corpus):
     # Greedy search keeps one hypothesis: there is nothing to choose by length.
     assert len({value for (beam, _), value in bleu.items() if beam == "1"}) == 1
     (log,) = out.glob("trainings/gru_encoder-additive-*/seed-1/beams/beam-3.log")
-    assert [len(sentence.hypotheses) for sentence in read_generate_log(log).sentences] == [3] * 10
+    assert len(read_generate_log(log).sentences) == 10
     assert "<svg" in (out / "beams" / "beams.svg").read_text()
     assert "Beam" not in run(line).partition("System")[0]
 
@@ -144,8 +144,8 @@ def test_compare_baselines_with_bpe_and_lowercase(corpus):
 def test_compare_baselines_with_a_configuration_of_the_papers(corpus):
     """A file of configs/ keeps its own settings; budget, seed and languages are the experiment's."""
     out = corpus.parent / "configured"
-    options = {**TINY, "corpus": corpus, "pair": "fr-en", "segmentation": "word:5", "out": out, "seeds": 2}
-    options |= {"systems": "rnnsearch-30-small", "without_unknown": "true"}
+    options = {"updates": 30, "beam": 2, "corpus": corpus, "pair": "fr-en", "segmentation": "word:5", "out": out}
+    options |= {"systems": "rnnsearch-30-small", "without_unknown": "true", "seeds": 2}
     text = run(command("compare_baselines.sh", **options))
     (line,) = [line for line in text.splitlines() if "fairseq-train " in line]
     assert "--initialization published" in line and "--sort-k-batches 20" in line and "--seed 2" in line
@@ -153,12 +153,9 @@ def test_compare_baselines_with_a_configuration_of_the_papers(corpus):
     assert "--source-lang fr --target-lang en" in line
     assert values(out, "updates") == {"rnnsearch-30-small": 30}
     folder = out / "systems" / "rnnsearch-30-small" / "seed-2"
-    best = {}  # the first that the log has of each sentence; others of its n-best list follow
-    for line in (folder / "test.log").read_text().splitlines():
-        if line.startswith("D-"):
-            best.setdefault(line.split("\t")[0], line)
-    unknown = sum(line.count("<unk>") for line in best.values())
+    lines = (folder / "test.log").read_text().splitlines()
+    unknown = sum(line.count("<unk>") for line in lines if line.startswith("D-"))
     assert unknown and (folder / "test.detokenized").read_text().count("⁇") == unknown
     hypotheses = [line for line in (folder / "test-without-unknown.log").read_text().splitlines() if line[0] == "H"]
-    assert len(hypotheses) == 10 * TINY["beam"] and not any("<unk>" in line for line in hypotheses)
+    assert len(hypotheses) == 10 and not any("<unk>" in line for line in hypotheses)
     assert (folder / "test-without-unknown.detokenized").read_text().count("\n") == 10
