@@ -10,7 +10,6 @@ from tests.tolerances import PARITY
 #: Another value of each such option, and what it needs besides.
 VALUES = {
     "dropout": {"dropout": 0.5},
-    **{name: {name: 0.5} for side in ("encoder", "decoder") for name in (f"{side}_dropout_in", f"{side}_dropout_out")},
     "recurrent_dropout": {"recurrent_dropout": 0.5},
     "word_dropout": {"word_dropout": 0.5},
     **{f"{side}_embed_path": {f"{side}_embed_path": "vectors"} for side in ("encoder", "decoder")},

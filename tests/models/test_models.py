@@ -72,7 +72,6 @@ OPTIONS = {
         "grconv_height": 3,
         "initialization": "published",
     },
-    "dropouts": {f"{side}_dropout_{place}": 0.3 for side in ("encoder", "decoder") for place in ("in", "out")},
     "shared_output": {"share_decoder_input_output_embed": True, "decoder_out_embed_dim": 8},
     "autocast": {"autocast": "bfloat16"},
     "frozen": {"encoder_freeze_embed": True, "decoder_freeze_embed": True},

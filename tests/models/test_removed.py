@@ -13,6 +13,7 @@ from tests.models.building import build
         ("gru_encoder", {"decoder_attention_heads": 4}, "--decoder-attention-heads 4 is not in this version any more"),
         ("gru_encoder", {"encoder_cell_layer_norm": True}, "--encoder-cell-layer-norm is not .* 8996ab1 still has it"),
         ("unet_encoder", {"decoder_cell_layer_norm": True}, "--decoder-cell-layer-norm is not"),
+        ("gru_encoder", {"decoder_dropout_out": 0.3}, "--decoder-dropout-out 0.3 is not"),
         ("grconv_encoder", {"grconv_unit_gates": True}, "--grconv-unit-gates is not"),
         ("grconv_encoder", {"grconv_dilated_annotations": "top"}, "--grconv-dilated-annotations top is not"),
         ("grconv_encoder", {"grconv_dilated_biases": 2}, "--grconv-dilated-biases 2 is not"),

@@ -127,4 +127,4 @@ def test_heads_that_cannot_be_are_refused_by_name(options, message):
 def test_a_summary_of_another_width_cannot_attend():
     config = MODEL_DATACLASS_REGISTRY["gru_encoder"](decoder_attention="none", encoder_self_attention_heads=2)
     with pytest.raises(ValueError, match=r"the summary attend .*, but it has 4 units and they have 8"):
-        encoder_self_attention(config, annotation_size=8, summary_size=4, dropout=0.0)
+        encoder_self_attention(config, annotation_size=8, summary_size=4)

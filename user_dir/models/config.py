@@ -57,19 +57,9 @@ def option(
 class EncoderDecoderConfig(RemovedOptions):
     """Options of every model here, with the names that fairseq's ``lstm`` uses where it has them."""
 
-    dropout: float = option(0.1, "dropout probability, as in fairseq's lstm", decides="training")
-    encoder_dropout_in: Optional[float] = option(
-        None, "dropout of source embeddings, as in fairseq's lstm (default: --dropout)", decides="training"
-    )
-    encoder_dropout_out: Optional[float] = option(
-        None, "dropout of annotations and summary, as in fairseq's lstm (default: --dropout)", decides="training"
-    )
-    decoder_dropout_in: Optional[float] = option(
-        None, "dropout of target embeddings, as in fairseq's lstm (default: --dropout)", decides="training"
-    )
-    decoder_dropout_out: Optional[float] = option(
-        None,
-        "dropout of the readout and between layers, as in fairseq's lstm (default: --dropout)",
+    dropout: float = option(
+        0.1,
+        "dropout probability of embeddings, annotations, summary, readout, and between layers, as in fairseq's lstm",
         decides="training",
     )
     recurrent_dropout: float = option(

@@ -18,7 +18,7 @@ from torch import nn
 from recurrent_mt.layers.attention import Attention, DecoderSelfAttention, EncoderSelfAttention
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
 from recurrent_mt.layers.decoder import GRUDecoder, Readout
-from recurrent_mt.layers.dropout import Dropout, EmbeddingDropout, owner_names
+from recurrent_mt.layers.dropout import Dropout, owner_names
 from recurrent_mt.layers.gru import InputSkip
 from recurrent_mt.layers.gru_cell import GRUCell, GRUVariant
 from recurrent_mt.layers.linear import Linear
@@ -74,17 +74,10 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
             task.source_dictionary,
             source_embedding,
             layer=layer,
-            dropouts=(
-                EmbeddingDropout(dropout(cfg, "encoder_dropout_in"), words=cfg.word_dropout, owner="Encoder"),
-                dropout(cfg, "encoder_dropout_out"),
-            ),
+            dropouts=(cfg.dropout, cfg.word_dropout),
             max_positions=max_source_positions,
             norm=None if cls.normalizes_layers else build_encoder_norm(cfg, sizes["annotation_size"]),
-            self_attention=encoder_self_attention(
-                cfg,
-                **sizes,
-                dropout=dropout(cfg, "encoder_dropout_out"),
-            ),
+            self_attention=encoder_self_attention(cfg, **sizes),
             autocast=autocast,
         )
         decoder = Decoder(
@@ -92,8 +85,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
             target_embedding,
             layer=build_decoder_layer(cfg, **sizes),
             output=build_output(cfg, target_embedding),
-            dropout_in=EmbeddingDropout(dropout(cfg, "decoder_dropout_in"), words=cfg.word_dropout, owner="Decoder"),
-            dropout_out=dropout(cfg, "decoder_dropout_out"),
+            dropouts=(cfg.dropout, cfg.word_dropout),
             max_positions=max_target_positions,
             autocast=autocast,
         )
@@ -128,12 +120,6 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
         if kwargs.get("retain_dropout_modules") is not None:
             kwargs["retain_dropout_modules"] = owner_names(kwargs["retain_dropout_modules"])
         super().make_generation_fast_(**kwargs)
-
-
-def dropout(cfg: EncoderDecoderConfig, name: str) -> float:
-    """The dropout for that place, or the general one if it has none."""
-    own = getattr(cfg, name)
-    return cfg.dropout if own is None else own
 
 
 def check_alignments(models: Sequence[nn.Module]) -> None:
@@ -227,7 +213,7 @@ def build_decoder_layer(
     common: dict[str, Any] = {
         "summary_size": summary_size,
         "num_layers": cfg.decoder_layers,
-        "dropout": dropout(cfg, "decoder_dropout_out"),
+        "dropout": cfg.dropout,
     }
     if str(cfg.decoder_cell) == "min_gru":
         layer = functools.partial(MinGRU, hidden_size=size, variant=min_gru_variant(cfg, "decoder"))
@@ -236,7 +222,7 @@ def build_decoder_layer(
             None if attention is None else Attention(attention, state_size=size, annotation_size=context_size),
             layer(context_size),
             readout(),
-            self_attention=decoder_self_attention(cfg, dropout=common["dropout"]),
+            self_attention=decoder_self_attention(cfg),
             **common,
         )
     variant = gru_variant(cfg, "decoder")
@@ -249,7 +235,7 @@ def build_decoder_layer(
         first,
         readout(),
         word_first=str(cfg.decoder_order) in WORD_FIRST,
-        self_attention=decoder_self_attention(cfg, dropout=common["dropout"]),
+        self_attention=decoder_self_attention(cfg),
         **common,
     )
 
@@ -375,7 +361,7 @@ def _say_without_kernels(option: str) -> None:
 
 
 def encoder_self_attention(
-    cfg: EncoderDecoderConfig, *, annotation_size: int, summary_size: int, dropout: float
+    cfg: EncoderDecoderConfig, *, annotation_size: int, summary_size: int
 ) -> EncoderSelfAttention | None:
     """The self-attention over an encoder's annotations, or None if it is off.
 
@@ -393,10 +379,10 @@ def encoder_self_attention(
             f"{option} with --decoder-attention none lets the summary attend to the annotations, but it has "
             f"{summary_size} units and they have {annotation_size}"
         )
-    return EncoderSelfAttention(annotation_size, num_heads=heads, dropout=dropout, of_summary=of_summary)
+    return EncoderSelfAttention(annotation_size, num_heads=heads, dropout=cfg.dropout, of_summary=of_summary)
 
 
-def decoder_self_attention(cfg: EncoderDecoderConfig, *, dropout: float) -> DecoderSelfAttention | None:
+def decoder_self_attention(cfg: EncoderDecoderConfig) -> DecoderSelfAttention | None:
     """The causal self-attention over the decoder's top layer, or None if it is off.
 
     Raises:
@@ -406,7 +392,7 @@ def decoder_self_attention(cfg: EncoderDecoderConfig, *, dropout: float) -> Deco
     if not heads:
         return None
     _check_heads(cfg, option, heads, units=size, of="--decoder-hidden-size")
-    return DecoderSelfAttention(size, num_heads=heads, dropout=dropout)
+    return DecoderSelfAttention(size, num_heads=heads, dropout=cfg.dropout)
 
 
 def _check_heads(cfg: EncoderDecoderConfig, option: str, heads: int, *, units: int, of: str) -> None:

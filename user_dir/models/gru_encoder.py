@@ -9,7 +9,7 @@ from torch import nn
 from recurrent_mt.layers.gru import SUMMARIES, GRUEncoder
 
 from .config import EncoderDecoderConfig, option
-from .encoder_decoder import EncoderDecoderModel, dropout, gru_variant
+from .encoder_decoder import EncoderDecoderModel, gru_variant
 
 ENCODER_SUMMARY_CHOICES = ChoiceEnum(list(SUMMARIES))
 
@@ -59,6 +59,6 @@ class GRUEncoderModel(EncoderDecoderModel):
             num_layers=config.encoder_layers,
             bidirectional=config.encoder_bidirectional,
             summary=summary,
-            dropout=dropout(config, "encoder_dropout_out"),
+            dropout=config.dropout,
             variant=gru_variant(config, "encoder"),
         )

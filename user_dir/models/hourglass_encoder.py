@@ -8,7 +8,7 @@ from torch import nn
 from recurrent_mt.layers.hourglass import UNetEncoder, VNetEncoder
 
 from .config import EncoderDecoderConfig, option
-from .encoder_decoder import EncoderDecoderModel, dropout
+from .encoder_decoder import EncoderDecoderModel
 
 
 @dataclass
@@ -32,7 +32,7 @@ class UNetEncoderModel(EncoderDecoderModel):
             config.encoder_embed_dim,
             config.encoder_hidden_size,
             depth=config.unet_depth,
-            dropout=dropout(config, "encoder_dropout_out"),
+            dropout=config.dropout,
         )
 
 
@@ -57,5 +57,5 @@ class VNetEncoderModel(EncoderDecoderModel):
             config.encoder_embed_dim,
             config.encoder_hidden_size,
             depth=config.vnet_depth,
-            dropout=dropout(config, "encoder_dropout_out"),
+            dropout=config.dropout,
         )

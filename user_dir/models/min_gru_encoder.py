@@ -8,7 +8,7 @@ from torch import nn
 from recurrent_mt.layers.min_gru import MinGRUEncoder
 
 from .config import EncoderDecoderConfig, option
-from .encoder_decoder import EncoderDecoderModel, dropout, min_gru_variant
+from .encoder_decoder import EncoderDecoderModel, min_gru_variant
 
 
 @dataclass
@@ -32,6 +32,6 @@ class MinGRUEncoderModel(EncoderDecoderModel):
             config.encoder_hidden_size,
             num_layers=config.encoder_layers,
             bidirectional=True,
-            dropout=dropout(config, "encoder_dropout_out"),
+            dropout=config.dropout,
             variant=min_gru_variant(config, "encoder"),
         )

@@ -36,7 +36,7 @@ class Encoder(FairseqEncoder):
         embedding: the source embedding.
         layer: a module (B, S, E), (B, S) → :class:`~recurrent_mt.layers.encoder_output.EncoderOutput`, which gives the
             sizes of its output as ``annotation_size`` and ``summary_size``.
-        dropouts: of the embeddings, and the probability of that of the annotations and the summary.
+        dropouts: the probabilities of dropping a unit of embeddings, annotations, and summary, and a whole embedding.
         max_positions: length of the longest source.
         norm: of the layer's annotations and summary, or None.
         self_attention: applied to the layer's output, or None.
@@ -49,7 +49,7 @@ class Encoder(FairseqEncoder):
         embedding: nn.Embedding,
         *,
         layer: nn.Module,
-        dropouts: tuple[EmbeddingDropout, float],
+        dropouts: tuple[float, float],
         max_positions: int,
         norm: nn.LayerNorm | None = None,
         self_attention: EncoderSelfAttention | None = None,
@@ -61,8 +61,9 @@ class Encoder(FairseqEncoder):
         self.layer = layer
         self.norm = norm
         self.self_attention = self_attention
-        self.dropout_in = dropouts[0]
-        self.dropout_out = Dropout(dropouts[1], owner=type(self).__name__)
+        units, words = dropouts
+        self.dropout_in = EmbeddingDropout(units, words=words, owner=type(self).__name__)
+        self.dropout_out = Dropout(units, owner=type(self).__name__)
         self._max_positions = max_positions
 
     def forward(self, src_tokens: Tensor, src_lengths: Tensor | None = None, **kwargs: Any) -> EncoderOutput:
@@ -109,8 +110,7 @@ class Decoder(FairseqIncrementalDecoder):
         embedding: the target embedding.
         layer: the recurrence.
         output: from features to scores.
-        dropout_in: dropout of the embeddings.
-        dropout_out: dropout of the features.
+        dropouts: the probabilities of dropping a unit of embeddings and features, and a whole embedding.
         max_positions: length of the longest target.
         autocast: the dtype of matrix products.
     """
@@ -122,8 +122,7 @@ class Decoder(FairseqIncrementalDecoder):
         *,
         layer: GRUDecoder | MinGRUDecoder,
         output: nn.Module,
-        dropout_in: EmbeddingDropout,
-        dropout_out: float,
+        dropouts: tuple[float, float],
         max_positions: int,
         autocast: Autocast,
     ) -> None:
@@ -132,8 +131,9 @@ class Decoder(FairseqIncrementalDecoder):
         self.embed_tokens = embedding
         self.layer = layer
         self.output_projection = output
-        self.dropout_in = dropout_in
-        self.dropout_out = Dropout(dropout_out, owner=type(self).__name__)
+        units, words = dropouts
+        self.dropout_in = EmbeddingDropout(units, words=words, owner=type(self).__name__)
+        self.dropout_out = Dropout(units, owner=type(self).__name__)
         self._max_positions = max_positions
 
     def forward(

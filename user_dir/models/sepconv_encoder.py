@@ -8,7 +8,7 @@ from torch import nn
 from recurrent_mt.layers.separable_convolution import SeparableConvolutionEncoder
 
 from .config import EncoderDecoderConfig, option
-from .encoder_decoder import EncoderDecoderModel, dropout
+from .encoder_decoder import EncoderDecoderModel
 
 
 @dataclass
@@ -39,7 +39,7 @@ class SepConvEncoderModel(EncoderDecoderModel):
             config.encoder_hidden_size,
             num_modules=config.encoder_layers,
             widths=widths(config.sepconv_kernels),
-            dropout=dropout(config, "encoder_dropout_out"),
+            dropout=config.dropout,
         )
 
 

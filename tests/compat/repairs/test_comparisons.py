@@ -156,8 +156,6 @@ def test_each_option_that_makes_another_model_is_named():
         "--weight-decay 0.1": "--weight-decay was 0.0 and is 0.1",
         "--adam-betas (0.5,0.6)": "--adam-betas was [0.9, 0.999] and is (0.5,0.6)",
         "--warmup-updates 100": "--warmup-updates was 0 and is 100",
-        # None is --dropout, which is not 0.
-        "--encoder-dropout-in 0": "--encoder-dropout-in was None and is 0.0",
         "--encoder-freeze-embed": "--encoder-freeze-embed was False and is True",
         # Of our own models.
         "--word-dropout 0.5": "--word-dropout was 0.0 and is 0.5",
