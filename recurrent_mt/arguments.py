@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
@@ -13,7 +14,6 @@ from os.path import isfile
 from pathlib import Path
 from typing import Any, TypeVar
 
-from .ordered_map import processors
 from .text_files import is_line
 
 Kind = TypeVar("Kind")
@@ -39,6 +39,11 @@ def whole_numbers(text: str) -> list[int]:
         return [int(number) for number in text.split(",")]
     except ValueError:
         raise ArgumentTypeError(f"{text!r} is not a list of whole numbers like 10,20,30") from None
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def add_jobs_argument(parser: ArgumentParser, what: str = "processes that count") -> None:

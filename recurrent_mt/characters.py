@@ -1,4 +1,4 @@
-"""Characters made regular, so that one text has one form, for models and for scores."""
+"""Characters made regular, so that one text has one form, for models and for scores; and the marks of models' text."""
 
 from __future__ import annotations
 
@@ -30,8 +30,17 @@ _VAIN_JOINERS = re.compile(
     f"|[{JOINERS}](?=[{JOINERS}])"
 )
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
-# SentencePiece's sign for a space.
-_SENTENCEPIECE_SPACE = "\N{LOWER ONE EIGHTH BLOCK}"
+
+#: What an unknown word is written as, by SentencePiece, too: one wrong word for every metric. Of ``<unk>``, BLEU would
+#: make three tokens.
+UNKNOWN = "⁇"
+
+#: How pieces are marked: subword-nmt's BPE ends all but the last piece of a word with the first, SentencePiece begins
+#: the first piece of a word with the second.
+CONTINUES = "@@"
+BEGINS = "▁"
+#: A character as Moses writes those that are special to XML. No piece of it means anything.
+ESCAPED_CHARACTER = "&(?:amp|lt|gt|quot|apos|#91|#93|#124);"
 
 #: Chinese characters, for a class of a regular expression.
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -58,7 +67,7 @@ def normalize(text: str) -> str:
             text = _VAIN_JOINERS.sub("", text)
     if not unicodedata.is_normalized("NFC", text):
         text = unicodedata.normalize("NFC", text)
-    return " ".join(text.replace(_SENTENCEPIECE_SPACE, "_").split())
+    return " ".join(text.replace(BEGINS, "_").split())
 
 
 def lowercase(text: str, language: str) -> str:
@@ -71,3 +80,18 @@ def lowercase(text: str, language: str) -> str:
 def join_chinese(text: str) -> str:
     """A line without the spaces beside Chinese characters, which are no part of its text."""
     return _SPACE_BESIDE_CHINESE.sub("", text)
+
+
+def is_subword(token: str) -> bool:
+    """Whether a token has the mark of BPE's or SentencePiece's pieces."""
+    return token.endswith(CONTINUES) or token.startswith(BEGINS)
+
+
+def mark_unknown(text: str) -> str:
+    """The text with the character `UNKNOWN` for each unknown word."""
+    return text.replace("<unk>", UNKNOWN)
+
+
+def has_escaped_character(word: str) -> bool:
+    """Whether Moses has escaped a character of a word."""
+    return re.search(ESCAPED_CHARACTER, word) is not None

@@ -25,11 +25,6 @@ _LINES = 2000
 _function: Callable[[Any], Any]
 
 
-def processors() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Iterator[Result]:
     """Like ``map``, with so many processes.
 

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-import logging
-import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, pairwise
 from os import PathLike
 
-LOG = logging.getLogger(__name__)
+from .characters import BEGINS, CONTINUES, ESCAPED_CHARACTER
 
 END_OF_SENTENCE = "</s>"
-#: What an unknown word is written as, by SentencePiece, too: one wrong word for every metric. Of ``<unk>``, BLEU would
-#: make three tokens.
-UNKNOWN = "⁇"
-
-#: How pieces are marked: subword-nmt's BPE ends all but the last piece of a word with the first, SentencePiece begins
-#: the first piece of a word with the second.
-CONTINUES = "@@"
-BEGINS = "▁"
 SCHEMES = ("bpe", "sentencepiece")
-
-#: A character as Moses writes those that are special to XML. No piece of it means anything.
-_ESCAPED_CHARACTER = "&(?:amp|lt|gt|quot|apos|#91|#93|#124);"
 
 
 def word_numbers(pieces: Sequence[str], scheme: str | None) -> list[int]:
@@ -75,48 +62,9 @@ def merge_pieces(pieces: Sequence[str], numbers: Sequence[int], scheme: str | No
     return words
 
 
-def is_subword(token: str) -> bool:
-    """Whether a token has the mark of BPE's or SentencePiece's pieces."""
-    return token.endswith(CONTINUES) or token.startswith(BEGINS)
-
-
 def find_piece(text: str) -> str | None:
     """The first word of a text that ends in BPE's mark, as only what BPE has split usually does."""
     return next((word for word in text.split() if word.endswith(CONTINUES)), None) if CONTINUES in text else None
-
-
-def mark_unknown(text: str) -> str:
-    """The text with the character `UNKNOWN` for each unknown word."""
-    return text.replace("<unk>", UNKNOWN)
-
-
-def find_token(text: str) -> str | None:
-    """The first word of a text that is a model's and no person's: a subword, one that Moses has escaped, a last dot."""
-    token = next((word for word in text.split() if is_subword(word) or has_escaped_character(word)), None)
-    return token or ("." if text.endswith(" .") else None)
-
-
-def warn_of_subwords(file: str | PathLike[str], sentences: Sequence[str]) -> bool:
-    """Logs where more than a tenth of the sentences have subwords, and returns whether they have."""
-    return _warn_where(file, sentences, lambda text: next(filter(is_subword, text.split()), None))
-
-
-def warn_of_tokens(file: str | PathLike[str], translations: Sequence[str], references: Sequence[str]) -> None:
-    """Logs where translations are subwords, or words as Moses separates them though the references are not."""
-    if not warn_of_subwords(file, translations):
-        found = sum(find_token(text) is not None for text in translations)
-        if 10 * sum(find_token(text) is not None for text in references) < found:
-            _warn_where(file, translations, find_token)
-
-
-def _warn_where(file: str | PathLike[str], sentences: Sequence[str], find: Callable[[str], str | None]) -> bool:
-    """Logs the first of what is found in more than a tenth of the sentences."""
-    found = {number: token for number, text in enumerate(sentences, 1) if (token := find(text))}
-    if too_many := 10 * len(found) > len(sentences):
-        number, token = next(iter(found.items()))
-        message = "%s, line %d: %s looks as models read it: words and scores are counted in detokenized text"
-        LOG.warning(message, file, number, token)
-    return too_many
 
 
 def clean(piece: str, scheme: str | None) -> str:
@@ -124,11 +72,6 @@ def clean(piece: str, scheme: str | None) -> str:
     if scheme == "bpe":
         return piece.removesuffix(CONTINUES)
     return piece.removeprefix(BEGINS) if scheme == "sentencepiece" else piece
-
-
-def has_escaped_character(word: str) -> bool:
-    """Whether Moses has escaped a character of a word."""
-    return re.search(_ESCAPED_CHARACTER, word) is not None
 
 
 def load_bpe(codes: str | PathLike[str]) -> Callable[[str], str]:
@@ -145,7 +88,7 @@ def load_bpe(codes: str | PathLike[str]) -> Callable[[str], str]:
     try:
         # Some editors put a byte order mark before the line that names the version; without that, words end otherwise.
         with open(codes, encoding="utf-8-sig") as file:
-            return BPE(file, glossaries=[f"^{_ESCAPED_CHARACTER}$"]).process_line
+            return BPE(file, glossaries=[f"^{ESCAPED_CHARACTER}$"]).process_line
     except (UnicodeDecodeError, SystemExit) as error:  # subword-nmt ends the process
         raise ValueError(f"{codes} is no file of subword-nmt's codes") from error
 

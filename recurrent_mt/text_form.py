@@ -17,15 +17,13 @@ from html import unescape
 from os import PathLike
 from pathlib import Path
 
-from .characters import lowercase, normalize
+from .characters import CONTINUES, lowercase, mark_unknown, normalize
 from .data.words import make_known_word_splitter, make_tokenizer, require_splittable
 from .languages import base_language, is_chinese
 from .subwords import (
-    CONTINUES,
     find_piece,
     load_bpe,
     load_sentencepiece,
-    mark_unknown,
     merge_pieces,
     word_numbers,
 )

@@ -20,7 +20,7 @@ ALLOWED = {
         "layers": {"torch", "recurrent_mt.kernels"},
         "onnx_export": {"numpy", "onnx", "torch", "recurrent_mt.layers", "recurrent_mt.text_files"},
         "onnx_translation.py": {"numpy", "onnxruntime", "recurrent_mt.text_files"},
-        "arguments.py": {"recurrent_mt.ordered_map", "recurrent_mt.text_files"},
+        "arguments.py": {"recurrent_mt.text_files"},
         "silence.py": set(),
         "numerics.py": set(),
         "versions.py": set(),
@@ -31,7 +31,7 @@ ALLOWED = {
         "languages.py": {"langcodes"},
         "characters.py": {"recurrent_mt.languages"},
         "shortlist.py": {"numpy", "recurrent_mt.text_files"},
-        "subwords.py": {"sentencepiece", "subword_nmt"},
+        "subwords.py": {"sentencepiece", "subword_nmt", "recurrent_mt.characters"},
         "text_form.py": {
             *("recurrent_mt.data", "recurrent_mt.characters", "recurrent_mt.languages", "recurrent_mt.subwords"),
             *("recurrent_mt.text_files", "sacremoses"),
@@ -43,7 +43,7 @@ ALLOWED = {
         "meteor.py": {"sacrebleu", "nltk"},
         "evaluation": {
             *("numpy", "pandas", "tabulate", "matplotlib", "nltk", "yaml"),
-            *("recurrent_mt.metrics", "recurrent_mt.ordered_map"),
+            *("recurrent_mt.characters", "recurrent_mt.metrics", "recurrent_mt.ordered_map"),
             *("recurrent_mt.text_files", "recurrent_mt.text_form"),
             *("recurrent_mt.runs", "recurrent_mt.subwords", "recurrent_mt.versions"),
         },
@@ -62,6 +62,7 @@ ALLOWED = {
         "translation": {
             *("numpy", "matplotlib", "pydantic", "yaml", "recurrent_mt.metrics", "recurrent_mt.evaluation"),
             *(
+                "recurrent_mt.characters",
                 "recurrent_mt.data",
                 "recurrent_mt.plugin_finder",
                 "recurrent_mt.runs",
@@ -81,8 +82,8 @@ ALLOWED = {
             *("yaml", "pydantic", "pydantic_core", "typing_extensions", "psutil", "hydra", "omegaconf"),
             *(
                 "recurrent_mt.file_lock",
+                "recurrent_mt.arguments",
                 "recurrent_mt.numerics",
-                "recurrent_mt.ordered_map",
                 "recurrent_mt.plugin_finder",
                 "recurrent_mt.text_files",
                 "recurrent_mt.text_form",
@@ -112,11 +113,18 @@ ALLOWED = {
             ),
         },
         "segmented_translation": {
-            *("torch", "fairseq", "omegaconf", "recurrent_mt.subwords", "user_dir.checkpoints"),
+            *(
+                "torch",
+                "fairseq",
+                "omegaconf",
+                "recurrent_mt.characters",
+                "recurrent_mt.subwords",
+                "user_dir.checkpoints",
+            ),
         },
         "tasks": {
             *("torch", "numpy", "fairseq", "omegaconf", "sentencepiece", "subword_nmt"),
-            *("recurrent_mt.layers", "recurrent_mt.kernels", "recurrent_mt.shortlist", "recurrent_mt.subwords"),
+            *("recurrent_mt.layers", "recurrent_mt.kernels", "recurrent_mt.shortlist", "recurrent_mt.characters"),
             "user_dir.models",
         },
         "optim.py": {"torch", "fairseq"},

@@ -23,12 +23,13 @@ from itertools import chain
 from pathlib import Path
 
 from ..arguments import positive
+from ..characters import is_subword, mark_unknown
 from ..evaluation.alignment import GoldLinks, SoftAlignment, read_alignment_lines, read_alignment_log, read_gold_links
 from ..evaluation.alignment_figures import ATTENTION, alignment_table, draw_heat_map, score_alignments
 from ..evaluation.figures import choose_examples, missing_characters, save_figure
 from ..evaluation.tables import result_files, tables_as_text, write_results
 from ..plugin_finder import import_from_plugin
-from ..subwords import END_OF_SENTENCE, SCHEMES, is_subword, mark_unknown, require_scheme
+from ..subwords import END_OF_SENTENCE, SCHEMES, require_scheme
 from ..text_files import check_output_files, read_sentences
 from ..translation.model import BEAM
 

@@ -46,10 +46,10 @@ from ..evaluation.translated_files import (
     read_system,
     read_test_set,
     read_unknown_words,
+    warn_of_subwords,
 )
 from ..metrics import METRICS
 from ..runs.folder import REPORTED, RunFolder
-from ..subwords import warn_of_subwords
 from ..text_files import check_output_files, require_same_count, stream_sentences
 
 #: The options that name a file each, and all that run folders have no use for.

@@ -25,9 +25,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from ..arguments import positive
+from ..arguments import positive, processors
 from ..characters import normalize
-from ..ordered_map import ordered_map, processors
+from ..ordered_map import ordered_map
 from ..plugin_finder import find_plugin
 from ..resumable_file import ResumableFile, working_files
 from ..runs.folder import find_systems

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..arguments import natural, positive
-from ..subwords import is_subword
+from ..characters import is_subword
 from ..text_files import (
     FileError,
     check_output_files,

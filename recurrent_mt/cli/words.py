@@ -23,10 +23,10 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from ..arguments import positive
-from ..characters import lowercase, normalize
+from ..characters import CONTINUES, lowercase, normalize
 from ..data.words import make_tokenizer
 from ..ordered_map import map_lines
-from ..subwords import CONTINUES, find_piece, load_bpe
+from ..subwords import find_piece, load_bpe
 from ..text_files import FileError, read_standard_input, require_unchanged
 
 

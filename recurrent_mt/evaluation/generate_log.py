@@ -18,7 +18,7 @@ import re
 from dataclasses import dataclass, field
 from os import PathLike
 
-from ..subwords import mark_unknown
+from ..characters import mark_unknown
 from ..text_files import FileError, read_lines
 
 RECORD = re.compile(r"([STHDPA])-(\d{1,18})\t(.*)", re.DOTALL)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import filecmp
 import logging
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from os.path import abspath
 from pathlib import Path
 
+from ..characters import has_escaped_character, is_subword, mark_unknown
 from ..metrics import SentenceStatistics, split_words, statistics, warn_of_language
 from ..runs.folder import TRANSLATED, RunFolder, seed_folders, seed_of
-from ..subwords import is_subword, mark_unknown, warn_of_subwords, warn_of_tokens
 from ..text_files import (
     FileError,
     read_dictionary,
@@ -220,6 +220,35 @@ def read_translations(file: Place) -> list[str]:
     if not str(file).endswith(".log"):
         return list(map(mark_unknown, read_sentences(file)))
     return [hypothesis.marked_text for hypothesis in read_generate_log(file).best()]
+
+
+def find_token(text: str) -> str | None:
+    """The first word of a text that is a model's and no person's: a subword, one that Moses has escaped, a last dot."""
+    token = next((word for word in text.split() if is_subword(word) or has_escaped_character(word)), None)
+    return token or ("." if text.endswith(" .") else None)
+
+
+def warn_of_subwords(file: str | PathLike[str], sentences: Sequence[str]) -> bool:
+    """Logs where more than a tenth of the sentences have subwords, and returns whether they have."""
+    return _warn_where(file, sentences, lambda text: next(filter(is_subword, text.split()), None))
+
+
+def warn_of_tokens(file: str | PathLike[str], translations: Sequence[str], references: Sequence[str]) -> None:
+    """Logs where translations are subwords, or words as Moses separates them though the references are not."""
+    if not warn_of_subwords(file, translations):
+        found = sum(find_token(text) is not None for text in translations)
+        if 10 * sum(find_token(text) is not None for text in references) < found:
+            _warn_where(file, translations, find_token)
+
+
+def _warn_where(file: str | PathLike[str], sentences: Sequence[str], find: Callable[[str], str | None]) -> bool:
+    """Logs the first of what is found in more than a tenth of the sentences."""
+    found = {number: token for number, text in enumerate(sentences, 1) if (token := find(text))}
+    if too_many := 10 * len(found) > len(sentences):
+        number, token = next(iter(found.items()))
+        message = "%s, line %d: %s looks as models read it: words and scores are counted in detokenized text"
+        LOG.warning(message, file, number, token)
+    return too_many
 
 
 def read_run_references(run: RunFolder, extra: str = "", step: str = "raw") -> TestSet:

@@ -21,8 +21,8 @@ from typing import IO
 import psutil  # before a signal comes: an import that a second one interrupts is not whole
 import yaml
 
+from ..arguments import processors
 from ..file_lock import lock_file
-from ..ordered_map import processors
 from .experiment import PROJECT
 from .outcomes import Outcome, Status, read_outcome
 from .plan import Plan

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple, Protocol, overload
 
 import numpy as np
 
+from ..characters import mark_unknown
 from ..evaluation.alignment import SoftAlignment
 from ..evaluation.structure.gates import PyramidGates, WindowGates, gates_of
-from ..subwords import END_OF_SENTENCE, mark_unknown, merge_pieces, word_numbers
+from ..subwords import END_OF_SENTENCE, merge_pieces, word_numbers
 from ..text_form import LONGEST, TextForm
 
 #: Hypotheses of a search, unless more or fewer are asked for.

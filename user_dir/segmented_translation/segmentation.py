@@ -23,7 +23,8 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from operator import itemgetter
 
-from recurrent_mt.subwords import BEGINS, CONTINUES, find_scheme, word_numbers
+from recurrent_mt.characters import BEGINS, CONTINUES
+from recurrent_mt.subwords import find_scheme, word_numbers
 
 Words = tuple[str, ...]
 

@@ -14,7 +14,7 @@ from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from omegaconf import II
 from torch import Tensor, nn
 
-from recurrent_mt.subwords import has_escaped_character
+from recurrent_mt.characters import has_escaped_character
 
 from ..models.encoder_decoder import check_alignments
 from .published_translation import refuse_validation
