@@ -17,10 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Literal, TextIO
 from urllib.parse import urlsplit
-from xml.etree import ElementTree
 
 from ..languages import three_letter_code
 from ..text_files import OPENERS, write_text
@@ -28,8 +25,9 @@ from .download import download, extract
 from .parallel_text import one_line
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-# TMX 1.4b: these hold codes of another format, such as RTF; all other tags within a segment are around its text.
-_CODES = frozenset({"bpt", "ept", "ph", "it", "ut"})
+#: What is not read here, for mtdata loses text of it without a word: of TMX what follows a tag within a segment, all
+#: that is not UTF-8, and every file in a namespace; of WMT's XML what follows a tag. None of the recipes has any.
+_NOT_READ = ("opus_xces", "tmx", "wmt21xml")
 _SEGMENT = re.compile(rb"<seg\b", re.IGNORECASE)
 
 
@@ -43,6 +41,13 @@ class PublishedSet:
     format: str  # mtdata's name for how the sentences are written: txt, tsv, sgm, tmx …
     columns: list[int] | None  # of the two sides, in a table; None for the first two
 
+    def __post_init__(self) -> None:
+        if not self.url.startswith("http") or any(form in self.format for form in _NOT_READ):
+            raise ValueError(
+                f"{self.identifier}: text in {self.format} is not read here: write it to two files, one sentence a "
+                "line, and name them in its place"
+            )
+
     @property
     def languages(self) -> list[str]:
         """Three-letter codes, in the order of the text."""
@@ -53,7 +58,7 @@ def look_up(identifiers: list[str]) -> list[PublishedSet]:
     """Finds corpora in mtdata's index.
 
     Raises:
-        ValueError: if mtdata does not know one, or keeps it in a form that is not read here.
+        ValueError: if mtdata does not know one, or knows it in several files or in a form that is not read here.
     """
     with tempfile.TemporaryDirectory() as folder:
         # mtdata reads this when it is imported. Its cache of the index is written in place: cut off, it would stay so.
@@ -73,7 +78,7 @@ def look_up(identifiers: list[str]) -> list[PublishedSet]:
 
 
 def _published(entry) -> PublishedSet:  # type: ignore[no-untyped-def]
-    if not isinstance(entry.url, str) or not entry.url.startswith("http") or entry.in_ext == "opus_xces":
+    if not isinstance(entry.url, str):
         raise ValueError(f"{entry.did}: only corpora in one file are read here")
     return PublishedSet(
         str(entry.did), entry.url, entry.in_paths, entry.in_ext or entry.ext, list(entry.cols) if entry.cols else None
@@ -150,12 +155,6 @@ def _read(corpus: PublishedSet, paths: list[Path]) -> Iterator[list[str]]:
 
     # Of compressed text alone, mtdata takes a lone carriage return for the end of a line.
     COMPRESSORS.update({ending: partial(opener, newline="\n") for ending, opener in OPENERS.items()})
-    if "tmx" in corpus.format:
-        import mtdata.tmx
-
-        # Of a segment, mtdata takes what comes before its first tag. It takes all text for UTF-8, and tags in a
-        # namespace for others.
-        mtdata.tmx.ET = SimpleNamespace(iterparse=_parse_segments)
     # An Entry of an archive wants the names in it, which matter no more here.
     entry = Entry(corpus.identifier, url=corpus.url, ext=corpus.format, cols=corpus.columns)
     number = 0
@@ -173,52 +172,26 @@ def _read(corpus: PublishedSet, paths: list[Path]) -> Iterator[list[str]]:
 
 
 def require_all_segments(corpus: PublishedSet, paths: list[Path]) -> None:
-    """Refuses SGM and WMT's XML of which mtdata would leave out segments or parts of them, without a word.
+    """Refuses SGM of which mtdata, which reads a line at a time, would leave out segments without a word.
 
-    Of SGM, it reads a line at a time; where a line is skipped on either side, sentences no longer translate each other.
+    Where a line is skipped on either side, sentences no longer translate each other.
 
     Raises:
         ValueError: naming the file, and how many segments it has.
     """
-    for name, path in zip(corpus.members or [corpus.url], paths, strict=True):
-        if "sgm" in corpus.format:
-            from mtdata.sgm import read_sgm
+    from mtdata.sgm import read_sgm
 
-            with OPENERS.get(path.suffix, open)(path, "rb") as file:
-                count = sum(len(_SEGMENT.findall(line)) for line in file)
-            read, form = sum(1 for _ in read_sgm(path)), 'on a line of their own, as <seg id="1">text</seg>'
-        elif "wmt21xml" in corpus.format:
-            segments = list(ElementTree.parse(path).iter("seg"))
-            count, read, form = len(segments), sum(not len(segment) for segment in segments), "text without tags"
-        else:
-            return
+    if "sgm" not in corpus.format:
+        return
+    for name, path in zip(corpus.members or [corpus.url], paths, strict=True):
+        with OPENERS.get(path.suffix, open)(path, "rb") as file:
+            count = sum(len(_SEGMENT.findall(line)) for line in file)
+        read = sum(1 for _ in read_sgm(path))
         if read != count:
             raise ValueError(
-                f"{corpus.identifier}: of the {count:,} segments of {name}, only {read:,} are {form}; others would be "
-                "lost: leave this corpus out"
+                f"{corpus.identifier}: of the {count:,} segments of {name}, only {read:,} are on a line of their own, "
+                'as <seg id="1">text</seg>; others would be lost: leave this corpus out'
             )
-
-
-def _parse_segments(file: TextIO, events: list[Literal["end"]]) -> Iterator[tuple[str, ElementTree.Element]]:
-    """`ElementTree.iterparse` for TMX, in the encoding that the file names, and with tags without their namespace.
-
-    A segment has text alone, without the tags within and the codes in them.
-    """
-    # Of entities that make gigabytes of a few lines, the parser refuses to make more than a hundred times the file.
-    for event, element in ElementTree.iterparse(file.buffer, events):
-        element.tag = element.tag.rpartition("}")[2]
-        if element.tag == "seg" and len(element):
-            text = _text_outside_codes(element)
-            element.clear()
-            element.text = text
-        yield event, element
-
-
-def _text_outside_codes(element: ElementTree.Element) -> str:
-    parts = [element.text or ""]
-    for child in element:
-        parts += ["" if child.tag in _CODES else _text_outside_codes(child), child.tail or ""]
-    return "".join(parts)
 
 
 def count_replaced(pairs: Iterator[tuple[str, str]], report: Callable[[int], None]) -> Iterator[tuple[str, str]]:

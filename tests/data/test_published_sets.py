@@ -143,45 +143,10 @@ def test_a_line_without_a_column_is_named(server, tmp_path):
         get(corpus, server, tmp_path, ("fr", "en"))
 
 
-def test_tags_within_a_segment_of_tmx_do_not_end_it(server, tmp_path):
-    sides = {
-        "en": 'Click <bpt i="1">&lt;b&gt;</bpt>OK<ept i="1">&lt;/b&gt;</ept> <hi>right <it>x</it>now</hi>.',
-        "fr": "<ph>{\\cs6 <sub>note</sub>}</ph>Cliquez sur <ut>\\b</ut>OK &amp; attendez.",
-    }
-    variants = [f'<tuv xml:lang="{language}"><seg>{text}</seg></tuv>' for language, text in sides.items()]
-    plain = [f'<tuv xml:lang="{language}"><seg>{language}</seg></tuv>' for language in sides]
-    units = "\n".join(f"<tu>{''.join(one)}</tu>" for one in (variants, plain))
-    corpus = write_file(server, "t.tmx", f'<tmx version="1.4"><header/><body>{units}</body></tmx>\n'.encode(), "tmx")
-    pairs = get(corpus, server, tmp_path, ("fr", "en"))
-    assert pairs == [("Cliquez sur OK & attendez.", "Click OK right now."), ("fr", "en")]
-
-
-def tmx(declaration, *, start="<tmx version='1.4'>", french="Où ça ?"):
-    variants = f"<tuv xml:lang='fr'><seg>{french}</seg></tuv><tuv xml:lang='en'><seg>Where?</seg></tuv>"
-    return f"{declaration}{start}<header/><body><tu>{variants}</tu></body></tmx>"
-
-
-@pytest.mark.parametrize(
-    ("encoding", "declared"), [("utf-16", "UTF-16"), ("iso-8859-1", "ISO-8859-1"), ("cp1252", "windows-1252")]
-)
-def test_tmx_is_read_in_the_encoding_that_it_names(encoding, declared, server, tmp_path):
-    content = tmx(f"<?xml version='1.0' encoding='{declared}'?>").encode(encoding)
-    corpus = write_file(server, "t.tmx", content, "tmx")
-    assert get(corpus, server, tmp_path, ("fr", "en")) == [("Où ça ?", "Where?")]
-
-
-def test_compressed_tmx_in_a_namespace(server, tmp_path):
-    content = tmx("<!DOCTYPE tmx SYSTEM 'tmx14.dtd'>", start="<tmx version='1.4' xmlns='http://www.lisa.org/tmx14'>")
-    corpus = write_file(server, "t.tmx.gz", gzip.compress(content.encode("utf-8-sig"), mtime=0), "tmx.gz")
-    assert get(corpus, server, tmp_path, ("fr", "en")) == [("Où ça ?", "Where?")]
-
-
-def test_tmx_whose_entities_make_gigabytes_of_it_is_refused(server, tmp_path):
-    entities = "".join(f"<!ENTITY e{depth} '{f'&e{depth - 1};' * 10}'>" for depth in range(1, 10))
-    content = tmx(f"<!DOCTYPE tmx [<!ENTITY e0 'ten letters'>{entities}]>", french="&e9;")
-    corpus = write_file(server, "t.tmx", content.encode(), "tmx")
-    with pytest.raises(ValueError, match="Statmt-t-1-fra-eng: limit on input amplification factor"):
-        get(corpus, server, tmp_path, ("fr", "en"))
+@pytest.mark.parametrize("form", ["tmx.gz", "wmt21xml", "opus_xces"])
+def test_forms_of_which_mtdata_loses_text_are_refused(form):
+    with pytest.raises(ValueError, match=f"x-y-1-fra-eng: text in {form} is not read here: write it to two files"):
+        PublishedSet("x-y-1-fra-eng", "http://near/x", None, form, None)
 
 
 @pytest.mark.parametrize(
@@ -198,15 +163,3 @@ def test_segments_of_sgm_that_would_be_skipped_are_counted(segment, read, server
     count = 29 + segment.count("<seg")
     with pytest.raises(ValueError, match=rf"of the {count} segments of {source}, only {read} are on a line"):
         get(corpus, server, tmp_path, languages)
-
-
-@pytest.mark.parametrize("damaged", [False, True])
-def test_a_segment_of_the_xml_of_wmt_that_would_be_cut_is_refused(damaged, server, tmp_path):
-    text = "One <b>more</b> line" if damaged else "One more\nline"
-    content = f"<dataset><doc><src><p><seg id='1'>Une</seg></p></src><ref><p><seg id='1'>{text}</seg></p></ref></doc>"
-    corpus = write_file(server, "t.xml", f"{content}</dataset>".encode(), "wmt21xml")
-    if not damaged:
-        assert get(corpus, server, tmp_path, ("fr", "en")) == [("Une", "One more line")]
-        return
-    with pytest.raises(ValueError, match=r"of the 2 segments of http\S+t\.xml, only 1 are text without tags"):
-        get(corpus, server, tmp_path, ("fr", "en"))
