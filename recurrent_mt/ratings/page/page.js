@@ -71,7 +71,7 @@ function makeStart() {
 }
 
 function start(annotator) {
-  progress.merge();
+  progress.update();
   if (progress.started && annotator !== progress.annotator && !window.confirm(askWhose(annotator))) {
     showStart();
     return;
@@ -245,9 +245,9 @@ window.addEventListener("storage", ({ key }) => {
   if (key !== progress.storageKey) {
     return;
   }
-  const { begun } = progress;
-  progress.merge();
-  if (progress.begun !== begun) {
+  const { annotator } = progress;
+  progress.update();
+  if (progress.annotator !== annotator) {
     shownSince = null; // what was in sight is not the new annotator's
     showStart();
   } else if (view !== "start") {

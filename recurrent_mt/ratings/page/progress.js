@@ -1,5 +1,5 @@
 // What the annotator has done so far: kept in this browser under a key that contains the page's checksum. Tabs share it:
-// what another one has kept is merged in before anything is changed.
+// what is kept is read again before anything is changed.
 class Progress {
   constructor(data) {
     this.data = data;
@@ -10,7 +10,6 @@ class Progress {
   }
 
   clear() {
-    this.begun = ""; // when somebody else started over
     this.annotator = "";
     this.screen = 0;
     this.ratings = {}; // item -> scale -> number
@@ -18,11 +17,10 @@ class Progress {
     this.seconds = {}; // screen -> seconds in sight
   }
 
-  // Null where nothing is kept. Earlier pages did not keep when they were begun.
+  // Null where nothing is kept.
   read() {
     try {
-      const stored = JSON.parse(localStorage.getItem(this.storageKey));
-      return stored && { begun: "", ...stored };
+      return JSON.parse(localStorage.getItem(this.storageKey));
     } catch {
       this.saved = false;
       return null;
@@ -30,43 +28,28 @@ class Progress {
   }
 
   write() {
-    const { begun, annotator, screen, ratings, ratedAt, seconds } = this;
+    const { annotator, screen, ratings, ratedAt, seconds } = this;
     try {
-      localStorage.setItem(this.storageKey, JSON.stringify({ begun, annotator, screen, ratings, ratedAt, seconds }));
+      localStorage.setItem(this.storageKey, JSON.stringify({ annotator, screen, ratings, ratedAt, seconds }));
       this.saved = true;
     } catch {
       this.saved = false;
     }
   }
 
-  // Of each item, the later rating counts. After a new start in another tab, nothing of before does.
-  merge() {
-    const stored = this.read();
-    if (stored?.begun > this.begun) {
-      Object.assign(this, stored);
-    } else if (stored?.begun === this.begun) {
-      this.annotator = stored.annotator;
-      for (const [item, time] of Object.entries(stored.ratedAt)) {
-        if (time > (this.ratedAt[item] ?? "")) {
-          this.ratings[item] = stored.ratings[item];
-          this.ratedAt[item] = time;
-        }
-      }
-      for (const [screen, seconds] of Object.entries(stored.seconds)) {
-        this.seconds[screen] = Math.max(seconds, this.seconds[screen] ?? 0);
-      }
-    }
+  // What any tab has kept, but for the screen, which is each tab's own.
+  update() {
+    Object.assign(this, this.read(), { screen: this.screen });
   }
 
   change(make) {
-    this.merge();
+    this.update();
     make();
     this.write();
   }
 
   startOver() {
     this.clear();
-    this.begun = new Date().toISOString();
     this.write();
   }
 
@@ -114,7 +97,7 @@ class Progress {
   }
 
   exported() {
-    this.merge();
+    this.update();
     const { page, mode, scales, screens } = this.data;
     const entry = (item, index) => ({
       item: item.id,
