@@ -87,14 +87,3 @@ def test_json_is_unrounded_and_says_how(tmp_path):
     (test_set,) = result["test_sets"]
     assert test_set["signatures"] == {"BLEU": expected["ours"].signature}
     assert test_set["details"]["BLEU"] == {name: {"1": one.details} for name, one in expected.items()}
-
-
-def test_intervals_alone():
-    header, _, *_, signed, note = text_lines(compared(resamples=10))
-    assert header.split() == ["System", "BLEU", "95%"]
-    assert "|bs:10|" in signed and note.startswith("95%: half")
-
-
-def test_a_number_of_resamples_without_meaning_is_refused_first():
-    with pytest.raises(ValueError, match="resamples is 1"):
-        compared(resamples=1)

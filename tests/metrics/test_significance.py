@@ -37,13 +37,8 @@ def counted(metric, systems=SYSTEMS, references=REFERENCES, **options):
 @pytest.fixture(scope="module")
 def command(tmp_path_factory):
     """sacrebleu's own paired tests: system by system, metric by metric."""
-    options = {"bs": ["--paired-bs", "--paired-bs-n", "200"], "ar": ["--paired-ar", "--paired-ar-n", "300"]}
-    return {
-        test: sacrebleu_command(
-            tmp_path_factory.mktemp(test), SYSTEMS.values(), REFERENCES, "-m", "bleu", "chrf", "ter", *arguments
-        )
-        for test, arguments in options.items()
-    }
+    options = "-m", "bleu", "chrf", "ter", "--paired-ar", "--paired-ar-n", "300"
+    return sacrebleu_command(tmp_path_factory.mktemp("ar"), SYSTEMS.values(), REFERENCES, *options)
 
 
 def randomize(counts, resamples=10_000, seed=SEED):
@@ -53,21 +48,9 @@ def randomize(counts, resamples=10_000, seed=SEED):
 
 
 @pytest.mark.parametrize("metric", ["bleu", "chrf", "ter"])
-def test_intervals_equal_those_of_the_sacrebleu_command(command, metric):
-    counts = counted(metric)
-    for one, row in zip(counts.values(), command["bs"], strict=True):
-        expected = row[PRINTED_NAMES[metric]]
-        found = one.score(resamples=200)
-        assert found.value == expected["score"]
-        # With numpy 2, sacrebleu computes these in single precision.
-        interval = found.interval.mean, found.interval.half_width
-        assert interval == pytest.approx((expected["mean"], expected["ci"]), rel=1e-5)
-
-
-@pytest.mark.parametrize("metric", ["bleu", "chrf", "ter"])
 def test_randomization_equals_the_sacrebleu_command(command, metric):
     """Trials with exactly the observed difference count here and not there: TER has some, whose edits are few."""
-    expected = [row[PRINTED_NAMES[metric]]["p_value"] for row in command["ar"][1:]]
+    expected = [row[PRINTED_NAMES[metric]]["p_value"] for row in command[1:]]
     baseline, *others = counted(metric).values()
     exchanged = np.concatenate(list(draw_exchanges(300, len(REFERENCES), SEED)))
     found, ties = [], []
