@@ -112,9 +112,8 @@ def measure(family: Family, shape: Shape, setting: Setting, *, with_memory: bool
         "ratio_to_recorded_products": ratios(taken["ours"], taken["products"])._asdict(),
         "unit": case.unit,
         "amount": case.amount,
+        "speed_over_stock": ratios(taken["stock"], taken["ours"])._asdict(),
     }
-    if case.stock is not None:
-        figures["speed_over_stock"] = ratios(taken["stock"], taken["ours"])._asdict()
     if with_memory:
         figures["memory"] = {name: peak_memory(family.name, shape, name, setting) for name in case.runs()}
     return figures

@@ -71,10 +71,10 @@ SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
 def draw_lengths(sentences: int, longest: int, kind: str, *, seed: int) -> list[int]:
     """Lengths, the longest one first.
 
-    They are all ``equal``; or ``alike``, up to a fifth shorter than the longest, as in fairseq's batches of similar
-    sentences; or ``mixed``, from 5 to the longest, evenly.
+    They are ``alike``, up to a fifth shorter than the longest, as in fairseq's batches of similar sentences; or
+    ``mixed``, from 5 to the longest, evenly.
     """
-    least = {"equal": longest, "alike": max(1, longest * 4 // 5), "mixed": min(5, longest)}[kind]
+    least = {"alike": max(1, longest * 4 // 5), "mixed": min(5, longest)}[kind]
     generator = torch.Generator().manual_seed(seed)
     return [longest, *torch.randint(least, longest + 1, (sentences - 1,), generator=generator).tolist()]
 

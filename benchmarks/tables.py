@@ -50,16 +50,16 @@ def line(record: Mapping[str, Any]) -> str:
         f"{record['operations'] / seconds['products'] / 1e9:.1f}",
         _with_quartiles(record["ratio_to_recorded_products"]),
         f"{_rate(record['amount'] / seconds['ours'])} {record['unit']}/s",
-        _rate(record["amount"] / seconds["stock"]) if "stock" in seconds else "",
-        _with_quartiles(record.get("speed_over_stock")),
+        _rate(record["amount"] / seconds["stock"]),
+        _with_quartiles(record["speed_over_stock"]),
         _megabytes(memory.get("ours")),
         _megabytes(memory.get("stock")),
     ]
     return _row(cells)
 
 
-def _with_quartiles(spread: Mapping[str, float] | None) -> str:
-    return "" if spread is None else f"{spread['median']:.2f} ({spread['low']:.2f}–{spread['high']:.2f})"
+def _with_quartiles(spread: Mapping[str, float]) -> str:
+    return f"{spread['median']:.2f} ({spread['low']:.2f}–{spread['high']:.2f})"
 
 
 def _rate(amount: float) -> str:
