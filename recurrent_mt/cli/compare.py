@@ -33,8 +33,7 @@ from ..arguments import (
 from ..evaluation.comparison import Comparison, compare_runs, compare_translations
 from ..evaluation.scores import RESAMPLES, Settings
 from ..evaluation.tables import result_files, tables_as_text
-from ..evaluation.training import TrainedRuns
-from ..evaluation.translated_files import TestSet, read_references, read_system, warn_of_subwords
+from ..evaluation.translated_files import TestSet, TrainedRuns, read_references, read_system, warn_of_subwords
 from ..metrics import METRICS, warn_of_language
 from ..text_files import check_output_files, read_sentences
 from ..text_form import TextForm, read_text_form

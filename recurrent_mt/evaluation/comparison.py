@@ -35,14 +35,13 @@ from .tables import (
 from .training import (
     COLUMNS,
     OPERATIONS,
-    TrainedRuns,
     cost_cells,
     cost_table,
     read_failures,
     read_operations,
     read_system_trainings,
 )
-from .translated_files import System, TestSet, choose_baseline
+from .translated_files import System, TestSet, TrainedRuns, choose_baseline
 
 #: What BLEU of the words that models produced is called, beside BLEU of detokenized text.
 TOKENIZED = "{}, tokenized"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import filecmp
 import logging
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from os.path import abspath
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..characters import has_escaped_character, is_subword, mark_unknown
 from ..metrics import SentenceStatistics, split_words, statistics, warn_of_language
-from ..runs.folder import TRANSLATED, RunFolder, seed_folders, seed_of
+from ..runs.folder import TRANSLATED, RunFolder, seed_folder, seed_folders, seed_of
 from ..text_files import (
     FileError,
     read_dictionary,
@@ -360,3 +360,76 @@ def read_runs(paths: Sequence[str | PathLike[str]]) -> tuple[TestSet, list[Syste
     first, *others = (run.text("input", "train")[1] for run in runs)
     alike = all(filecmp.cmp(first, other, shallow=False) for other in others)
     return test_set, systems, stream_sentences(first) if alike else None
+
+
+class TrainedRuns:
+    """Systems of run folders, of which each is in one, and the seeds that count."""
+
+    def __init__(
+        self,
+        folders: Sequence[str | PathLike[str]],
+        names: Sequence[str] | None = None,
+        seeds: Sequence[int] | None = None,
+    ) -> None:
+        """Finds the systems.
+
+        Args:
+            folders: of runs; with several, none of their systems may be in two.
+            names: of systems, in the order of the rows; all that there are if None, and likewise the seeds.
+            seeds: of trainings.
+
+        Raises:
+            FileError: if one is no run folder.
+            ValueError: without systems or seeds, if one is named twice, and if a system is in two folders.
+        """
+        self.runs = [RunFolder(folder) for folder in folders]
+        found: dict[str, Path] = {}
+        for path in (path for run in self.runs for path in run.systems):
+            if (names is None or path.name in names) and found.setdefault(path.name, path) != path:
+                raise ValueError(f"system {path.name} is in two folders: {found[path.name]} and {path}")
+        self.names = list(found) if names is None else names
+        # One that nothing has been done for is in none.
+        self.folders = {name: found.get(name, self.runs[0].system(name)) for name in self.names}
+        if seeds is None:
+            seeds = sorted({seed_of(training) for folder in found.values() for training in seed_folders(folder)})
+        self.seeds = seeds
+        for seed in seeds:
+            if found and not any(Path(seed_folder(folder, seed)).is_dir() for folder in found.values()):
+                raise ValueError(f"no system has a training with the seed {seed}")
+        # Without systems, there are no seeds to name.
+        for what, values in {"system": self.names, "seed": self.seeds if found or self.seeds else [1]}.items():
+            if not values or len(set(values)) < len(values):
+                raise ValueError(f"name every {what} once, and at least one, not {', '.join(map(str, values))!r}")
+
+    def find_files(self, system: str, name: str) -> dict[str, Path]:
+        """Seed to the file of that name, where a system has it."""
+        files = {str(seed): Path(seed_folder(self.folders[system], seed), name) for seed in self.seeds}
+        return {seed: file for seed, file in files.items() if file.is_file()}
+
+    def read_references(self, extra: str = "", step: str = "raw") -> TestSet:
+        """What translations are scored against, of the test set or a further one.
+
+        Raises:
+            FileError: if a file is missing or damaged.
+            ValueError: if two runs have different test sets.
+        """
+        first, *others = ((run.path, read_run_references(run, extra, step)) for run in self.runs)
+        for path, test_set in others:
+            if test_set != first[1]:
+                raise ValueError(f"{path} and {first[0]} have different test sets or casing: compare like with like")
+        return first[1]
+
+    def read_words(self, systems: Iterable[System]) -> list[System]:
+        """Systems' translations as they produced them; none of a system that lacks the log of a seed.
+
+        A mean of fewer seeds would pass for one of all. Of a search that is made again, there may be the former log
+        without its text.
+        """
+        produced = []
+        for system in systems:
+            logs = self.find_files(system.name, "test.log")
+            if system.translations.keys() <= logs.keys():
+                read = {seed: read_generate_log(logs[seed]) for seed in system.translations}
+                words = {seed: [one.tokens for one in log.best()] for seed, log in read.items()}
+                produced.append(System(system.name, words))
+        return produced

@@ -7,7 +7,7 @@ import pytest
 from recurrent_mt.evaluation.comparison import STUDENT, SeedNoise, compare_runs, pool_seed_noise
 from recurrent_mt.evaluation.scores import Settings
 from recurrent_mt.evaluation.tables import Record, make_frame
-from recurrent_mt.evaluation.training import TrainedRuns
+from recurrent_mt.evaluation.translated_files import TrainedRuns
 from recurrent_mt.metrics import score
 from tests.commands import call
 from tests.evaluation.test_analysis import make_run, write_lines

@@ -8,7 +8,7 @@ import pytest
 from recurrent_mt.evaluation.comparison import compare_runs
 from recurrent_mt.evaluation.scores import Settings
 from recurrent_mt.evaluation.tables import select, tables_as_markdown, tables_as_text
-from recurrent_mt.evaluation.training import TrainedRuns
+from recurrent_mt.evaluation.translated_files import TrainedRuns
 from recurrent_mt.metrics import score
 from recurrent_mt.text_files import FileError
 from recurrent_mt.versions import describe_versions
