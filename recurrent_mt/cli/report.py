@@ -38,6 +38,8 @@ from .analyze import add_input_arguments, list_inputs, read_input
 
 #: What the parts of a corpus are for.
 PURPOSES = {"train": "train on", "valid": "choose checkpoints by", "test": "test on"}
+#: Options that the page tells elsewhere.
+TOLD = ("SOURCE_LANG", "TARGET_LANG", "CORPUS", "SYSTEMS", "SEEDS")
 #: Section of heat maps.
 ALIGNMENTS = "Alignments"
 
@@ -112,7 +114,8 @@ def describe_runs(runs: Sequence[str], places: Sequence[str]) -> dict[str, str]:
         ]
         parts = [" to ".join(run.languages), options.get("CORPUS", ""), *sizes]
         facts[f"{place}Corpus"] = "; ".join(filter(None, parts))
-        facts[f"{place}Settings"] = " ".join(f"{name.lower()}={value}" for name, value in options.items())
+        settings = {name.lower(): value for name, value in options.items() if name not in TOLD and value != "False"}
+        facts[f"{place}Settings"] = " ".join(f"{name}={value}" for name, value in settings.items())
     return facts
 
 

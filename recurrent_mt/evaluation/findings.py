@@ -133,9 +133,8 @@ def describe_long_sentences(analysis: Analysis, metric: str) -> list[str]:
     lengths = [max(words) for words in count_words(analysis.test_set, side)]
     limits = analysis.settings.limits
     for limit in reversed(limits[: (len(limits) + 1) // 2]):
-        short, long = [], []
-        for number, length in enumerate(lengths):
-            (long if length > limit else short).append(number)
+        short = [number for number, length in enumerate(lengths) if length <= limit]
+        long = [number for number, length in enumerate(lengths) if length > limit]
         if min(len(short), len(long)) >= FEWEST:
             changes = [change for one in analysis.counted[metric] if (change := measure_change(one, short, long))]
             return [f"Beyond {limit} {side} words, {describe_changes(changes, metric)}."] if changes else []
@@ -165,7 +164,7 @@ def describe_changes(changes: Sequence[Change], metric: str) -> str:
         if found := [str(change) for change in changes if change.direction == direction]:
             parts.append(f"{direction} for {join(found)}")
     if unsure := [change.system for change in changes if not change.direction]:
-        parts.append(f"shows no sure change for {join(unsure) if parts or not unsure[1:] else 'any system'}")
+        parts.append(f"shows no sure change for {join(unsure)}")
     return f"{metric} {join(parts)}"
 
 

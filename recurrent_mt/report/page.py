@@ -20,7 +20,7 @@ from ..evaluation.analysis import FREQUENCY, LENGTH, UNKNOWN_WORDS, Analysis, sp
 from ..evaluation.figures import COLORS
 from ..evaluation.findings import PAIRS, compare_pairs, main_metric, pair_table, write_headline
 from ..evaluation.groups import by_length
-from ..evaluation.plots import draw_overview, list_plots
+from ..evaluation.plots import HEIGHT, WIDTH, draw_overview, list_plots
 from ..evaluation.scores import CURVE_RESAMPLES, countable_sides
 from ..evaluation.tables import (
     FEWEST,
@@ -205,6 +205,7 @@ def draw_charts(report: Report, section: str) -> Iterator[Chart]:
         yield Chart(title, write_svg(draw_overview(records, main_metric(analysis)), title, f"Scores of {everyone}."))
     if section == TRAINING and any(len(curve) > 1 for curve in report.curves.values()):
         figure = draw_learning_curves(report.curves, names=analysis.names)
+        figure.set_size_inches(WIDTH, HEIGHT)
         title, text = "Validation loss by updates", f"Learning curves of {', '.join(report.curves)}."
         yield Chart(title, write_svg(figure, title, text))
     plots = [plot for plot in list_plots(records) if plot.section == section]

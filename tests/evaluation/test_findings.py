@@ -5,7 +5,14 @@ import re
 import pytest
 
 from recurrent_mt.evaluation.analysis import analyze
-from recurrent_mt.evaluation.findings import compare_pairs, main_metric, pair_table, write_headline
+from recurrent_mt.evaluation.findings import (
+    Change,
+    compare_pairs,
+    describe_changes,
+    main_metric,
+    pair_table,
+    write_headline,
+)
 from recurrent_mt.evaluation.scores import Settings
 from recurrent_mt.evaluation.tables import select
 from recurrent_mt.evaluation.translated_files import System
@@ -77,7 +84,16 @@ def test_others_follow_and_long_sentences_are_told_by_system():
     falls, _, others = long.partition(" and ")
     assert re.fullmatch(r"Beyond 3 source words, chrF2 falls for forgetful \(\d+%, \d+ to \d+%\)", falls)
     assert others == "shows no sure change for perfect."
-    assert headline(count(perfect, again))[1] == "Beyond 3 source words, chrF2 shows no sure change for any system."
+    _, unsure = headline(count(perfect, again))
+    assert unsure == "Beyond 3 source words, chrF2 shows no sure change for perfect and again."
+
+
+def test_what_rises_and_what_has_no_interval_is_told():
+    changes = [Change("a", 12.4, 5.0, 20.0), Change("b", -50.0), Change("c", 3.0)]
+    assert describe_changes(changes, "BLEU") == "BLEU falls for b (50%) and rises for a (12%, 5 to 20%) and c (3%)"
+    analysis = count(silent, perfect, metric="ter", resamples=0)
+    table = pair_table(compare_pairs(analysis, "TER"), "TER", analysis.names)
+    assert table.notes == ["Below 0, the row's system is better."] and str(table.rows[0][0]) == "-100.00"
 
 
 def test_few_long_sentences_say_nothing():

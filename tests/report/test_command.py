@@ -43,7 +43,7 @@ def test_a_run_folder_becomes_a_page(tmp_path):
     told = dict(re.findall("<dt>([^<]*)</dt>\n<dd[^>]*>(?:<code>)?([^<]*)", page))
     assert told["Trained with"] == "recurrent-mt a1" and told["This page"].endswith(f", {describe_versions()}")
     assert told["Corpus"] == "fr to en; 30 sentence pairs to test on"
-    assert told["Settings"] == "source_lang=fr target_lang=en segmentation=word:9"
+    assert told["Settings"] == "segmentation=word:9"
     assert told["Command"].startswith("recurrent-mt report ") and "--resamples 20" in told["Command"]
     assert "20 resamples" in page
     for text in (
