@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import shlex
 import sys
 from argparse import Action, ArgumentError, ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
@@ -192,6 +193,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = load_tool(name)
         parser = make_parser(TOOLS[name], code)
         options = parse(parser, code, words[1:])
+        options.command_line = shlex.join(["recurrent-mt", *words])
         return code.run(options) or 0
     except EXPLAINED as error:
         print(f"error: {explain(error)}", file=sys.stderr)

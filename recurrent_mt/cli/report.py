@@ -1,4 +1,6 @@
-r"""Makes one HTML file from a comparison: tables, charts, figures, and a sentence browser. It needs no network.
+r"""Makes one HTML file from a comparison: who is ahead, of what, tables, charts, figures, and a sentence browser.
+
+It needs no network. Tables can be saved as LaTeX and CSV.
 
     recurrent-mt report runs/quickstart-fr-en --out report.html
 
@@ -17,21 +19,27 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from ..arguments import split_name
 from ..evaluation.analysis import analyze
-from ..evaluation.training import read_shown_trainings
+from ..evaluation.training import read_shown_curves, read_shown_trainings
 from ..evaluation.translated_files import name_runs
 from ..report import page
 from ..report.attachments import SENTENCE, Attachment, Figure, find_numbers, read_attachment
-from ..runs.folder import seed_folders, seed_of
+from ..runs.folder import RunFolder, seed_folders, seed_of
 from ..runs.outcomes import read_versions, summarize_versions
-from ..text_files import check_output_files, write_text
+from ..text_files import check_output_files, stream_sentences, write_text
+from ..versions import describe_versions
 from .analyze import add_input_arguments, list_inputs, read_input
 
+#: What the parts of a corpus are for.
+PURPOSES = {"train": "train on", "valid": "choose checkpoints by", "test": "test on"}
+#: Options that the page tells elsewhere.
+TOLD = ("SOURCE_LANG", "TARGET_LANG", "CORPUS", "SYSTEMS", "SEEDS")
 #: Section of heat maps.
 ALIGNMENTS = "Alignments"
 
@@ -60,14 +68,21 @@ def run(options: argparse.Namespace) -> None:
     versions = {
         system.name: read_versions(system.folder, seeds=map(seed_of, seed_folders(system.folder))) for system in trained
     }
-    only = [system.name for system in given["systems"]] if options.only else None
+    names = [system.name for system in given["systems"]]
     places = [f"{name}/" for name in name_runs(options.run)] if len(options.run) > 1 else [""]
-    figures = [one for run, place in zip(options.run, places) for one in read_run_figures(Path(run), place, only=only)]
+    figures = [
+        one
+        for run, place in zip(options.run, places)
+        for one in read_run_figures(Path(run), place, names=names, only=bool(options.only))
+    ]
+    facts = {"Trained with": summarize_versions(versions)} if versions else {}
+    facts |= {"This page": f"{datetime.now(UTC):%Y-%m-%d}, {describe_versions()}", "Command": options.command_line}
     report = page.Report(
         analysis=analyze(**given),
         title=options.title or make_title(options.run),
-        trained_with=summarize_versions(versions),
+        facts={**describe_runs(options.run, places), **facts},
         training=read_shown_trainings(trained),
+        curves=read_shown_curves(given["systems"]),
         attachments=[*figures, *(read_attachment(*one) for one in named)],
     )
     write_text(options.out, page.render_page(report))
@@ -86,24 +101,49 @@ def make_title(runs: list[str]) -> str:
     return f"Translation report: {names}" if names else "Translation report"
 
 
-def read_run_figures(run: Path, place: str = "", *, only: Collection[str] | None = None) -> Iterator[Attachment]:
+def describe_runs(runs: Sequence[str], places: Sequence[str]) -> dict[str, str]:
+    """The corpora and the settings of experiments, each with the run's place in front of what it is."""
+    facts = {}
+    for path, place in zip(runs, places):
+        run = RunFolder(path)
+        options = run.options
+        sizes = [
+            f"{sum(1 for _ in stream_sentences(file)):,} sentence pairs to {purpose}"
+            for split, purpose in PURPOSES.items()
+            if (file := run.text("prepared", split)[1]).is_file()
+        ]
+        parts = [" to ".join(run.languages), options.get("CORPUS", ""), *sizes]
+        facts[f"{place}Corpus"] = "; ".join(filter(None, parts))
+        settings = {name.lower(): value for name, value in options.items() if name not in TOLD and value != "False"}
+        facts[f"{place}Settings"] = " ".join(f"{name}={value}" for name, value in settings.items())
+    return facts
+
+
+def read_run_figures(
+    run: Path, place: str = "", *, names: Sequence[str] = (), only: bool = False
+) -> Iterator[Attachment]:
     """What a recipe has drawn and counted for a run folder; of each system first the numbers, then the drawings.
 
     Args:
         run: the folder.
         place: what is in front of titles where the report is on several runs.
-        only: systems whose figures are wanted, without those of beams, which have all of them; None for everything.
+        names: of the report's systems, whose order is that of their figures; others come last.
+        only: whether others are left out, and so the figures of beams, which have all systems.
     """
+
+    def find_place(system: Path) -> int:
+        return next((names.index(name) for name in (system.name, f"{place}{system.name}") if name in names), len(names))
+
     for section, numbers in {ALIGNMENTS: "summary.txt", "Structure": "scores.txt"}.items():
-        for system in sorted((run / "figures" / section.lower()).glob("*")):
-            if only is not None and not {system.name, f"{place}{system.name}"} & set(only):
+        for system in sorted(sorted((run / "figures" / section.lower()).glob("*")), key=find_place):
+            if only and find_place(system) == len(names):
                 continue
             for file in (system / numbers, *sorted(system.glob("*.svg"), key=place_of)):
                 if file.is_file():
                     name = f"{place}{system.name}"
                     yield name_reference(read_attachment(section, name, file, name), file)
     for file in (run / "beams" / "beams.txt", run / "beams" / "beams.svg"):
-        if only is None and file.is_file():
+        if not only and file.is_file():
             yield read_attachment("Beams", f"{place}BLEU, length and speed by beam", file)
 
 

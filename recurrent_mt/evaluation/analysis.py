@@ -15,7 +15,7 @@ import numpy as np
 import pandas
 
 from ..metrics import stream_words
-from .scores import Settings, find_deviation, score_systems
+from .scores import CountedSystem, Settings, find_deviation, score_systems
 from .tables import (
     Group,
     Record,
@@ -59,6 +59,7 @@ class Analysis:
     records: pandas.DataFrame
     signatures: Mapping[str, str]  # printed name of each metric to all that decides its numbers
     sentence_scores: Mapping[str, Sequence[float]]  # chrF of each sentence, by system, of the first seed
+    counted: Mapping[str, Sequence[CountedSystem]]  # see `Scores`
 
     @property
     def baseline(self) -> str:
@@ -70,14 +71,16 @@ class Analysis:
         return [system.name for system in self.systems]
 
     def find_differences(
-        self, system: str, count: int = 5
+        self, system: str, count: int = 5, among: Iterable[int] | None = None
     ) -> tuple[list[SentenceDifference], list[SentenceDifference]]:
         """The sentences on which a system is most above and most below the baseline, the greatest difference first.
 
-        Sentences on which both are equal are in neither list, however few others there are.
+        Sentences on which both are equal are in neither list, however few others there are. They are looked for among
+        all sentences, or those with these numbers.
         """
-        pairs = zip(self.sentence_scores[system], self.sentence_scores[self.baseline], strict=True)
-        found = [SentenceDifference(number, *pair) for number, pair in enumerate(pairs)]
+        scores, base = self.sentence_scores[system], self.sentence_scores[self.baseline]
+        numbers = range(len(scores)) if among is None else among
+        found = [SentenceDifference(number, scores[number], base[number]) for number in numbers]
         above = sorted((one for one in found if one.difference > 0), key=lambda one: -one.difference)
         below = sorted((one for one in found if one.difference < 0), key=lambda one: one.difference)
         return above[:count], below[:count]
@@ -155,6 +158,7 @@ def analyze(
         pandas.concat([scores.records, make_frame(records)], ignore_index=True),
         scores.signatures,
         {one.name: test_set.count(SENTENCE_METRIC, one.first_seed).score_sentences() for one in systems},
+        scores.counted,
     )
 
 

@@ -18,7 +18,7 @@ from matplotlib.ticker import MaxNLocator
 
 from .analysis import FREQUENCY, LENGTH, UNKNOWN_WORDS, Analysis
 from .figures import COLORS, LINES, choose_mark, save_figure, set_style, style_axes
-from .tables import Group, name_groups, name_metric, pivot, select
+from .tables import ALL, Group, name_groups, name_metric, pivot, select
 from .words import BY_FREQUENCY, F_MEASURE
 
 #: Inches; at this width the text is readable on a phone and in a column of a page. The legend's rows come on top.
@@ -65,7 +65,12 @@ class Plot:
         """The figure; ``window`` is how many lengths a point covers."""
         if self.section == LENGTH:
             return draw_length(records, self, window)
-        return draw_groups(records, self.metric, self.by)
+        chosen = select(records, metric=self.metric, by=self.by)
+        if self.by == BY_FREQUENCY:
+            return draw_groups(
+                records, chosen, "occurrences in the training text", "F-measure, %", "words in the references"
+            )
+        return draw_groups(records, chosen, self.by, name_metric(self.metric))
 
 
 def list_plots(records: pandas.DataFrame) -> list[Plot]:
@@ -133,18 +138,35 @@ def draw_length(records: pandas.DataFrame, plot: Plot, window: int) -> Figure:
     return figure
 
 
+def draw_overview(records: pandas.DataFrame, metric: str) -> Figure:
+    """The metric on all sentences and, where it is broken down, on those of each length."""
+    found = records[(records["metric"] == metric) & (records["seed"] == "")]
+    lengths = found.loc[found["group"] == Group.LENGTH, "side"]
+    side = lengths.iloc[0] if len(lengths) else ""
+    chosen = found[(found["by"] == ALL) | ((found["group"] == Group.LENGTH) & (found["side"] == side))]
+    figure = draw_groups(records, chosen, f"{side} words" if side else "sentences", name_metric(metric))
+    if side:
+        figure.axes[0].axvline(0.5, color="#b0b8c4", linewidth=1)
+    return figure
+
+
 @set_style(LETTERS)
-def draw_groups(records: pandas.DataFrame, metric: str, by: str) -> Figure:
+def draw_groups(
+    records: pandas.DataFrame, chosen: pandas.DataFrame, horizontal: str, vertical: str, unit: str = "sentences"
+) -> Figure:
     """A mark a system, with its 95% interval, for each group that has a value.
 
     A system's place among all records decides its color, whichever others have marks. A group's size is below its label
     where all systems share it.
+
+    Args:
+        records: all there are.
+        chosen: those to draw, of one metric.
+        horizontal: what the groups are of.
+        vertical: what the values are.
+        unit: what a group's size counts.
     """
-    if by == BY_FREQUENCY:
-        horizontal, vertical, unit = "occurrences in the training text", "F-measure, %", "words in the references"
-    else:
-        horizontal, vertical, unit = by, name_metric(metric), "sentences"
-    chosen, places = select(records, metric=metric, by=by), list(records["system"].unique())
+    places = list(records["system"].unique())
     values, sizes = (pivot(chosen, "bucket", "system", name) for name in ("value", "n"))
     kept = list(values.index[values.notna().any(axis=1)])
     ticks = [fill(label, LABEL_LINE) for label in kept]

@@ -79,6 +79,8 @@ class Scores:
     signatures: Mapping[str, str]
     #: by metric, system and seed: what else the metric says of the whole test set, such as precisions of n-grams
     details: Mapping[str, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
+    #: by metric: the systems with their sentences counted, to score and test what else is asked for
+    counted: Mapping[str, Sequence[CountedSystem]] = field(default_factory=dict)
 
 
 def score_systems(test_set: TestSet, systems: Sequence[System], settings: Settings | None = None) -> Scores:
@@ -97,12 +99,13 @@ def score_systems(test_set: TestSet, systems: Sequence[System], settings: Settin
         raise ValueError(f"two systems are named {twice!r}: give each a name of its own")
     everything = Bucketing(ALL, {ALL: range(len(test_set))})
     records: list[Record] = []
-    signatures, details = {}, {}
+    signatures, details, by_metric = {}, {}, {}
     for metric in settings.metrics:
         counted = [CountedSystem(one, test_set, metric, settings) for one in systems]
         name = counted[0].metric
         signatures[name] = sign_counted(counted, test_set, settings)
         details[name] = {one.name: one.details for one in counted}
+        by_metric[name] = counted
         records += score_groups(counted, [everything] * len(systems), settings.resamples)
         if metric in settings.broken_down:
             for groups in all_groups(test_set, systems, settings):
@@ -111,7 +114,7 @@ def score_systems(test_set: TestSet, systems: Sequence[System], settings: Settin
                 curve = by_window(test_set, side, window=settings.window, fewest=settings.fewest)
                 resamples = min(settings.resamples, CURVE_RESAMPLES)
                 records += score_groups(counted, [curve] * len(systems), resamples, test=False)
-    return Scores(make_frame(records), signatures, details)
+    return Scores(make_frame(records), signatures, details, by_metric)
 
 
 def all_groups(

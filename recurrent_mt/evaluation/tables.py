@@ -7,11 +7,13 @@ Markdown and JSON are written here.
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
+from io import StringIO
 from os import PathLike
 from typing import Any
 
@@ -353,8 +355,13 @@ def reading_notes(records: pandas.DataFrame, baseline: str, **columns: str) -> I
         yield f"In parentheses: {INTERVAL}, for groups of {FEWEST} or more."
     if tests := chosen["p"].notna().sum():
         yield f"*: differs from {baseline} ({PAIRED_TEST}, p < {SIGNIFICANT})."
-        if tests > 1:
-            yield f"{tests} tests: if no system differed, chance alone would give {tests * SIGNIFICANT:.1f} stars."
+        yield from count_chance_stars(tests)
+
+
+def count_chance_stars(tests: int) -> Iterator[str]:
+    """What several tests would find where there is nothing; nothing of a single one."""
+    if tests > 1:
+        yield f"{tests} tests: if no system differed, chance alone would give {tests * SIGNIFICANT:.1f} stars."
 
 
 def tables_as_text(tables: Iterable[Table]) -> str:
@@ -383,6 +390,46 @@ def draw_grid(table: Table, form: str, write_cell: Callable[[Cell], str]) -> str
     rows = [[write_cell(Cell(name)), *map(write_cell, row)] for name, row in zip(table.names, table.rows, strict=True)]
     columns = ["left", *["right"] * (len(header) - 1)]
     return tabulate.tabulate(rows, header, tablefmt=form, disable_numparse=True, colalign=columns)
+
+
+def table_as_latex(table: Table) -> str:
+    """For a paper, without packages: the best numbers are bold, and what has to be known is in comments."""
+    notes = [f"% {note}" for note in (*table.signatures, *table.notes)]
+    caption = [f"\\caption{{{escape_latex(table.caption)}}}"] if table.caption else []
+    grid = draw_grid(table, "latex_raw", latex_cell)
+    return "\n".join([r"\begin{table}", r"\centering", *caption, grid, r"\end{table}", *notes]) + "\n"
+
+
+def escape_latex(text: str) -> str:
+    """The text as LaTeX in which nothing is markup."""
+    return "".join(tabulate.LATEX_ESCAPE_RULES.get(letter, letter) for letter in text)
+
+
+def latex_cell(cell: Cell) -> str:
+    """A cell between ampersands, as `markdown_cell` between bars."""
+    text = escape_latex(cell.text)
+    return (rf"\textbf{{{text}}}" if cell.best else text) + escape_latex(str(replace(cell, text="")))
+
+
+def table_as_csv(table: Table) -> str:
+    """For a spreadsheet: numbers alone; what stands beside those of a column is in a column of its own."""
+    columns = [(table.header[0], list(table.names))]
+    for header, cells in zip(table.header[1:], zip(*table.rows)):
+        # Digits in groups of three would be text there.
+        columns.append((header, [re.sub(r"(?<=\d),(?=\d{3})", "", cell.text) for cell in cells]))
+        beside = [str(replace(cell, text="")).strip() for cell in cells]
+        if any(beside):
+            columns.append((f"{header}, details", beside))
+    stream = StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(defuse(name) for name, _ in columns)
+    writer.writerows(map(defuse, row) for row in zip(*(values for _, values in columns)))
+    return stream.getvalue()
+
+
+def defuse(text: str) -> str:
+    """The text, quoted where a spreadsheet would take a name for a formula and run it."""
+    return f"'{text}" if re.match(r"[=@\t]|[+-](?!\d[\d.]*$)", text) else text
 
 
 def escape_markdown(text: str) -> str:

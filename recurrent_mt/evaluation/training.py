@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 
@@ -199,6 +200,18 @@ def read_learning_curves(logs: Sequence[str | PathLike[str]]) -> pandas.DataFram
     return pandas.DataFrame(np.where(np.isfinite(losses), losses, np.nan), index=shared)
 
 
+def read_shown_curves(systems: Iterable[System]) -> dict[str, pandas.DataFrame]:
+    """The learning curves of the systems whose trainings are at hand and have validated at shared updates."""
+    curves = {}
+    for system in systems:
+        logs = find_ended_logs(seed_folders(system.folder)) if system.folder else []
+        # What has no curve is no reason to show nothing: a damaged log is found by what reads its costs.
+        with suppress(OSError, FileError):
+            if logs:
+                curves[system.name] = read_learning_curves(logs)
+    return curves
+
+
 def learning_curve_table(curves: Mapping[str, pandas.DataFrame]) -> Table:
     """A row a system, a column an update; means of the seeds ± their standard deviation."""
     updates = sorted({update for curve in curves.values() for update in curve.index})
@@ -217,22 +230,28 @@ def learning_curve_table(curves: Mapping[str, pandas.DataFrame]) -> Table:
 
 @set_style()
 def draw_learning_curves(
-    curves: Mapping[str, pandas.DataFrame], updates_per_hour: Mapping[str, float] | None = None
+    curves: Mapping[str, pandas.DataFrame],
+    updates_per_hour: Mapping[str, float] | None = None,
+    *,
+    names: Sequence[str] = (),
 ) -> Figure:
     """A line a system, the mean of its seeds, against updates or hours; a band from the lowest to the highest.
 
     Args:
         curves: as of `read_learning_curves`.
         updates_per_hour: how many updates each system makes in an hour.
+        names: of all systems, whose order decides the colors; without them, those that have curves.
     """
     figure, axes = new_axes()
-    for index, (name, curve) in enumerate(curves.items()):
+    for name, curve in curves.items():
+        place = list(names or curves).index(name)
         if updates_per_hour:
             curve = curve.set_index(curve.index / updates_per_hour[name])
-        mark = choose_mark(index)
+        mark = choose_mark(place)
         mean, low, high = (getattr(curve, what)(axis=1, skipna=False) for what in ("mean", "min", "max"))
-        axes.plot(curve.index, mean, **mark, markersize=4, label=name)
-        axes.fill_between(curve.index, low, high, color=mark["color"], alpha=0.2, linewidth=0)
+        axes.plot(curve.index, mean, **mark, markersize=4, label=name, gid=f"system-{place}-line")
+        band = axes.fill_between(curve.index, low, high, color=mark["color"], alpha=0.2, linewidth=0)
+        band.set_gid(f"system-{place}-band")
     axes.set_xlabel("hours" if updates_per_hour else "updates")
     axes.set_ylabel("validation loss, bits a token")
     axes.legend(handles=axes.lines, frameon=False)

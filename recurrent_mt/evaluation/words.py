@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import pandas
 
@@ -30,6 +31,7 @@ F_MEASURE, PRECISION, RECALL = (f"{name} of words, %" for name in ("F-measure", 
 #: Words among that many most frequent ones of the references count as function words.
 FUNCTION_WORDS = 50
 LONGEST_REPEAT = 4
+LONGEST_NGRAM = 4
 LENGTH_RATIO, REPEATED, SURPLUS, DROPPED = "length ratio", "repeated, %", "surplus, %", "dropped, %"
 REPEATED_IN_REFERENCES = "repeated in references, %"
 CONTENT_IN_REFERENCES = "content words in references, %"
@@ -165,6 +167,76 @@ def content_table(records: pandas.DataFrame) -> Table:
     notes = [note, WORDS_NOTE, *reading_notes(records, "", metric=LENGTH_RATIO, by=ALL)]
     rows, header = grid.to_numpy().tolist(), ["System", *forms]
     return Table("Length, repeated words, and missing words", header, list(grid.index), rows, notes)
+
+
+@dataclass(frozen=True)
+class Ngram:
+    """Words in a row, and how often each of two systems has them where the reference has them, too."""
+
+    words: tuple[str, ...]
+    matches: int  # of the system
+    other_matches: int  # of that which it is compared with
+    expected: int  # in the references
+
+    @property
+    def share(self) -> float:
+        """The system's share of the matches of both, smoothed so that what is rare decides little: 0.5 of none."""
+        return (self.matches + 1) / (self.matches + self.other_matches + 2)
+
+
+def compare_ngrams(translations: Sentences, others: Sentences, references: Sentences) -> list[Ngram]:
+    """The n-grams of up to `LONGEST_NGRAM` words that either gets right more often, by their smoothed share.
+
+    An n-gram is right as often as in the reference, at most, as in BLEU. The measure is that of compare-mt (Neubig et
+    al. 2019), which adds one to either count. Of equal shares the longest is first.
+
+    Returns:
+        those with the highest share first, which are the system's own; the other's own are last.
+    """
+    found: tuple[Counter[tuple[str, ...]], ...] = Counter(), Counter(), Counter()
+    for translation, other, reference in zip(translations, others, references, strict=True):
+        mine, theirs, wanted = map(count_ngrams, (translation, other, reference))
+        for total, counts in zip(found, (mine & wanted, theirs & wanted, wanted)):
+            total.update(counts)
+    matches, other_matches, expected = found
+    different = [words for words in matches | other_matches if matches[words] != other_matches[words]]
+    ngrams = [Ngram(words, matches[words], other_matches[words], expected[words]) for words in different]
+    return sorted(ngrams, key=lambda one: (-one.share, -len(one.words), one.words))
+
+
+def count_ngrams(sentence: Sequence[str]) -> Counter[tuple[str, ...]]:
+    """The n-grams of up to `LONGEST_NGRAM` words."""
+    widths = range(1, LONGEST_NGRAM + 1)
+    return Counter(tuple(sentence[end - width : end]) for width in widths for end in range(width, len(sentence) + 1))
+
+
+def choose_ngrams(ngrams: Iterable[Ngram], count: int) -> list[Ngram]:
+    """The first that are right more than once and more often than the other system has them.
+
+    What stands within one that is chosen, and has the same counts, would only repeat it.
+    """
+    chosen: list[Ngram] = []
+    for one in ngrams:
+        if one.matches > max(1, one.other_matches) and not any(is_within(one, other) for other in chosen):
+            chosen.append(one)
+        if len(chosen) == count:
+            break
+    return chosen
+
+
+def is_within(one: Ngram, other: Ngram) -> bool:
+    """Whether an n-gram's words stand in a row in another that has the same counts."""
+    if (one.matches, one.other_matches) != (other.matches, other.other_matches):
+        return False
+    width = len(one.words)
+    return any(other.words[start : start + width] == one.words for start in range(len(other.words) - width + 1))
+
+
+def ngram_table(ngrams: Sequence[Ngram], system: str, other: str) -> Table:
+    """What a system gets right more often than another."""
+    rows = [[Cell(str(count)) for count in (one.matches, one.other_matches, one.expected)] for one in ngrams]
+    header = ["n-gram", system, other, "in references"]
+    return Table(f"{system} more often than {other}", header, [" ".join(one.words) for one in ngrams], rows)
 
 
 def divide(part: int, whole: int) -> float | None:

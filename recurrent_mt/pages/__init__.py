@@ -81,6 +81,11 @@ def write_policy(style: str, script: str) -> str:
     return "; ".join(rules)
 
 
+def write_address(kind: str, text: str) -> str:
+    """Text as the address of a document of this media type, which a page carries."""
+    return f"data:{kind};base64,{base64.b64encode(text.encode('utf-8')).decode('ascii')}"
+
+
 def hash_source(text: str) -> str:
     """A content security policy's name for an inline element with this text."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}'"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from pydantic import TypeAdapter
 
 from ..evaluation.alignment_figures import ATTENTION
 from ..evaluation.tables import Table
+from ..pages import write_address
 from ..text_files import FileError
 
 #: Points: a drawing of less can shrink to a phone's width, one of more gets a row of its own.
@@ -41,7 +41,7 @@ class Figure:
     @property
     def address(self) -> str:
         """The drawing for an ``img``: a document apart, which runs no script and loads nothing."""
-        return f"data:image/svg+xml;base64,{base64.b64encode(self.svg.encode('utf-8')).decode('ascii')}"
+        return write_address("image/svg+xml", self.svg)
 
 
 @dataclass(frozen=True)

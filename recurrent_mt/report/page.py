@@ -16,10 +16,12 @@ import pandas
 from markupsafe import Markup
 from matplotlib import rc_context
 
-from ..evaluation.analysis import Analysis
+from ..evaluation.analysis import FREQUENCY, LENGTH, UNKNOWN_WORDS, Analysis, split_lowercase
 from ..evaluation.figures import COLORS
-from ..evaluation.plots import list_plots
-from ..evaluation.scores import CURVE_RESAMPLES
+from ..evaluation.findings import PAIRS, compare_pairs, main_metric, pair_table, write_headline
+from ..evaluation.groups import by_length
+from ..evaluation.plots import HEIGHT, WIDTH, draw_overview, list_plots
+from ..evaluation.scores import CURVE_RESAMPLES, countable_sides
 from ..evaluation.tables import (
     FEWEST,
     INTERVAL,
@@ -30,13 +32,15 @@ from ..evaluation.tables import (
     format_number,
     make_frame,
     select,
+    table_as_csv,
+    table_as_latex,
 )
-from ..evaluation.training import BY_TRAINING, PARAMETERS, cost_table
+from ..evaluation.training import BY_TRAINING, PARAMETERS, cost_table, draw_learning_curves
 from ..evaluation.translated_files import UnknownWords
+from ..evaluation.words import choose_ngrams, compare_ngrams, ngram_table
 from ..languages import has_two_letters_i
 from ..metrics import SEED
-from ..pages import render
-from ..versions import describe_versions
+from ..pages import render, write_address
 from .attachments import Attachment, Figure, Printout, Results, join_tables
 
 #: What refers to an identifier: a link or a clip path.
@@ -45,22 +49,34 @@ REFERENCE = re.compile(r"(^|url\()#")
 SYSTEM = re.compile(r"system-(\d+)-")
 
 
-#: Sentences of each kind; the sentence browser can sort all of them by the same difference.
-DIFFERENCES = 3
 #: Template of sections of other commands' figures and tables.
 ATTACHED = "attachments"
+#: Sections with charts that are no analysis'.
+RESULT, TRAINING = "Result", "Training"
+#: N-grams of each kind.
+NGRAMS = 10
+#: What the numbers of a section count; formatted with what its words are.
+COUNTED = {
+    "Scores": "Each score is of all sentences together, as of one text.",
+    LENGTH: "Each score is of the sentences with so many words; words are {words}.",
+    UNKNOWN_WORDS: "Each score is of the sentences with so many words that a system's dictionary lacks.",
+    FREQUENCY: "How well words are translated, by how often the training text has them.",
+    "Repetitions and omissions": "Words of all translations, counted one by one, beside those of the references.",
+}
 
 
 @dataclass(frozen=True)
 class Report:
     """An analysis and what is shown with it."""
 
-    analysis: Analysis  # systems and what was counted of them; a system's place decides its color
+    analysis: Analysis  # systems and what was counted of them; a system's place decides its order and color
     title: str  # heading of the page
-    #: versions of the code and its libraries, as of `summarize_versions`; empty if nothing is known
-    trained_with: str = ""
+    #: what is known of where all this comes from, by what it is: corpus, settings, versions, date, command
+    facts: Mapping[str, str] = field(default_factory=dict)
     #: records of the trainings whose logs are at hand
     training: pandas.DataFrame = field(default_factory=lambda: make_frame([]))
+    #: by system, see `read_learning_curves`
+    curves: Mapping[str, pandas.DataFrame] = field(default_factory=dict)
     #: figures and tables of other commands, in the order in which they are shown; sections follow the first of each
     attachments: Sequence[Attachment] = ()
 
@@ -78,6 +94,7 @@ class Section:
     """A part of the page that the contents list names."""
 
     title: str  # its heading
+    lead: Sequence[str] = ()  # sentences below it
     charts: Sequence[Chart] = ()  # shown first, side by side
     tables: Sequence[Table] = ()  # shown below them
     template: str = ""  # macro of ``page.html.j2`` for what else it has; empty if nothing
@@ -97,43 +114,74 @@ class Section:
 
 
 def list_sections(report: Report) -> Iterator[Section]:
-    """Every part that there is something to show in."""
+    """Every part that there is something to show in: first what came out, then of what, then the details."""
     analysis = report.analysis
-    yield Section("Systems and method", (), [system_table(analysis)], "method")
+    metric, pairs = main_metric(analysis), {name: compare_pairs(analysis, name) for name in analysis.signatures}
+    yield Section(RESULT, write_headline(analysis, pairs[metric], metric), list(draw_charts(report, RESULT)))
+    yield Section("What was compared", tables=[system_table(analysis)], template="facts")
+    if not report.training.empty:
+        tables = [training_table(report.training, analysis.names)]
+        yield Section(TRAINING, charts=list(draw_charts(report, TRAINING)), tables=tables)
     for title, tables in analysis.tables().items():
         # Signatures are part of the method.
         tables = [replace(table, signatures=()) for table in tables]
-        yield Section(title, list(draw_charts(analysis, title)), tables)
-    if not report.training.empty:
-        yield Section("Training", (), [training_table(report.training)])
-    if len(analysis.systems) > 1:
-        differences = [
-            (index, *analysis.find_differences(name, DIFFERENCES)) for index, name in enumerate(analysis.names)
-        ]
-        yield Section("Largest differences", template="differences", values={"differences": differences[1:]})
+        if title == "Scores" and analysis.systems[1:]:
+            tables += [pair_table(found, name, analysis.names) for name, found in pairs.items()]
+        lead = COUNTED[title].format(words=analysis.test_set.words)
+        yield Section(title, [lead], list(draw_charts(report, title)), tables)
+    if analysis.systems[1:]:
+        yield Section("Largest differences", template="differences", values={"differences": list_differences(analysis)})
     yield from list_attachments(report.attachments)
+    yield Section("How it was counted", template="method")
     yield Section("All sentences", template="browser", values=list_controls(analysis))
 
 
 def system_table(analysis: Analysis) -> Table:
     """Lists the systems in a table, the baseline first."""
+    known = any(system.vocabulary_sizes for system in analysis.systems)
     rows = []
     for system in analysis.systems:
-        sizes = system.vocabulary_sizes or (None, None)
+        sizes = (system.vocabulary_sizes or (None, None)) if known else ()
         rows.append([Cell(str(len(system.translations))), *(Cell(format_number(size, ",")) for size in sizes)])
-    header = ["System", "seeds", "source vocabulary", "target vocabulary"]
+    header = ["System", "seeds", *(["source vocabulary", "target vocabulary"] if known else [])]
     note = f"{analysis.baseline} is the baseline: stars and differences compare with it."
     return Table("Systems", header, analysis.names, rows, [note] if len(rows) > 1 else [])
 
 
-def training_table(records: pandas.DataFrame) -> Table:
-    """How the systems were trained, and how fast."""
+def training_table(records: pandas.DataFrame, names: Sequence[str]) -> Table:
+    """How the systems were trained, and how fast, in the order of their names."""
     found = select(records, by=BY_TRAINING, metric=PARAMETERS)
-    table = cost_table(records, list(found["system"]))
+    table = cost_table(records, sorted(found["system"], key=list(names).index))
     notes = [*table.notes, "Compare speeds only if they were measured on one machine."]
     if seeds := [f"{one.system}: {one.n}" for one in found[found["n"] > 1].itertuples()]:
         notes.append(f"Means over seeds, except of memory ({', '.join(seeds)}).")
     return replace(table, caption="Training and speed", notes=notes)
+
+
+def list_differences(analysis: Analysis) -> list[dict[str, Any]]:
+    """Where each system differs most from the baseline: a sentence either way of each length, and n-grams."""
+    test_set, limits = analysis.test_set, analysis.settings.limits
+    side = countable_sides(test_set)[0]
+    # Short, medium, long: an example in each of the tables' groups would be too many to read.
+    groups = by_length(test_set, side, sorted({limits[0], limits[(len(limits) - 1) // 2]})).buckets
+    baseline, *others = (list(split_lowercase(system.first_seed, test_set)) for system in analysis.systems)
+    references = list(split_lowercase(test_set.reference, test_set))
+    differences = []
+    for index, words in enumerate(others, start=1):
+        name = analysis.names[index]
+        examples = [
+            (f"{label} {side} words", *analysis.find_differences(name, 1, sentences))
+            for label, sentences in groups.items()
+        ]
+        tables = [
+            ngram_table(choose_ngrams(compare_ngrams(one, other, references), NGRAMS), *pair)
+            for one, other, pair in (
+                (words, baseline, (name, analysis.baseline)),
+                (baseline, words, (analysis.baseline, name)),
+            )
+        ]
+        differences.append({"system": index, "examples": examples, "tables": tables})
+    return differences
 
 
 def list_attachments(attachments: Sequence[Attachment]) -> Iterator[Section]:
@@ -145,12 +193,21 @@ def list_attachments(attachments: Sequence[Attachment]) -> Iterator[Section]:
             "figures": [one for one in members if isinstance(one, Figure)],
             "printouts": [one for one in members if isinstance(one, Printout)],
         }
-        yield Section(title, (), tables, ATTACHED, values)
+        yield Section(title, tables=tables, template=ATTACHED, values=values)
 
 
-def draw_charts(analysis: Analysis, section: str) -> Iterator[Chart]:
+def draw_charts(report: Report, section: str) -> Iterator[Chart]:
     """The figures of a section; those of one metric share a scale, so that they compare at a glance."""
-    records, window = analysis.records, analysis.settings.window
+    analysis = report.analysis
+    records, window, everyone = analysis.records, analysis.settings.window, ", ".join(analysis.names)
+    if section == RESULT:
+        title = f"{main_metric(analysis)} of all sentences and by length"
+        yield Chart(title, write_svg(draw_overview(records, main_metric(analysis)), title, f"Scores of {everyone}."))
+    if section == TRAINING and any(len(curve) > 1 for curve in report.curves.values()):
+        figure = draw_learning_curves(report.curves, names=analysis.names)
+        figure.set_size_inches(WIDTH, HEIGHT)
+        title, text = "Validation loss by updates", f"Learning curves of {', '.join(report.curves)}."
+        yield Chart(title, write_svg(figure, title, text))
     plots = [plot for plot in list_plots(records) if plot.section == section]
     figures = [plot.draw(records, window) for plot in plots]
     for plot, figure in zip(plots, figures):
@@ -277,6 +334,7 @@ def render_page(report: Report) -> str:
         sections=list(list_sections(report)),
         colors=len(COLORS),
         list_longest_details=list_longest_details,
+        list_downloads=list_downloads,
         constants={
             "SEED": SEED,
             "CURVE_RESAMPLES": CURVE_RESAMPLES,
@@ -284,9 +342,16 @@ def render_page(report: Report) -> str:
             "INTERVAL": INTERVAL,
             "PAIRED_TEST": PAIRED_TEST,
             "SIGNIFICANT": SIGNIFICANT,
-            "VERSIONS": describe_versions(),
+            "PAIRS": PAIRS,
         },
     )
+
+
+def list_downloads(table: Table) -> Iterator[tuple[str, str, str]]:
+    """The table in other forms: the form's name, a file's name, and the address of its content."""
+    name = make_identifier(table.caption) or "table"
+    yield "LaTeX", f"{name}.tex", write_address("text/plain;charset=utf-8", table_as_latex(table))
+    yield "CSV", f"{name}.csv", write_address("text/csv;charset=utf-8", table_as_csv(table))
 
 
 def list_longest_details(table: Table) -> list[str]:

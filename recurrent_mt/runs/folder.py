@@ -113,8 +113,13 @@ class RunFolder:
     @property
     def baseline(self) -> str:
         """The system that the experiment compares the others with; empty if it names none."""
+        return self.options.get("BASELINE", "")
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The experiment's, under the names that they have in the file; without those that are empty."""
         named = (line.partition(" ") for _, line in read_lines(self.path / "options"))
-        return next((value for name, _, value in named if name == "BASELINE"), "")
+        return {name: value for name, _, value in named if value}
 
     def text(self, step: str, split: str) -> list[Path]:
         """Both sides of a split at a step of its preparation: input, words, segmented, prepared, or raw."""

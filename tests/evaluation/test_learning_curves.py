@@ -4,9 +4,15 @@ import math
 
 import pytest
 
-from recurrent_mt.evaluation.figures import save_figure
+from recurrent_mt.evaluation.figures import COLORS, save_figure
 from recurrent_mt.evaluation.tables import tables_as_text
-from recurrent_mt.evaluation.training import draw_learning_curves, learning_curve_table, read_learning_curves
+from recurrent_mt.evaluation.training import (
+    draw_learning_curves,
+    learning_curve_table,
+    read_learning_curves,
+    read_shown_curves,
+)
+from recurrent_mt.evaluation.translated_files import System
 from recurrent_mt.text_files import FileError
 from tests.commands import call
 from tests.evaluation.logs import MODEL, interval, valid
@@ -84,6 +90,20 @@ def test_against_hours_each_system_has_its_own_speed(write_log):
     (axes,) = draw_learning_curves(curves, {"slow": 50, "fast": 400}).axes
     assert [line.get_xdata().tolist() for line in axes.lines] == [[2, 4], [0.25, 0.5]]
     assert axes.get_xlabel() == "hours" and draw_learning_curves(curves).axes[0].get_xlabel() == "updates"
+
+
+def test_a_report_has_the_curves_of_what_was_trained_in_the_colors_of_all_systems(write_log, tmp_path):
+    systems = [System("file", {"1": [""]})]
+    for name, validations in {"short": [(100, 5.0), (200, 4.0)], "never validated": []}.items():
+        folder = tmp_path / name / "seed-1"
+        folder.mkdir(parents=True)
+        write_log(f"{name}/seed-1/train.log", *validations)
+        (folder / "test.detokenized").touch()
+        systems.append(System(name, {"1": [""]}, folder=folder.parent))
+    curves = read_shown_curves(systems)
+    assert list(curves) == ["short"] and curves["short"].index.tolist() == [100, 200]
+    (line,) = draw_learning_curves(curves, names=[system.name for system in systems]).axes[0].lines
+    assert (line.get_color(), line.get_gid()) == (COLORS[1], "system-1-line")
 
 
 @pytest.mark.parametrize(

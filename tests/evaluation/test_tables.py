@@ -10,6 +10,8 @@ from recurrent_mt.evaluation.tables import (
     make_frame,
     mark_best,
     number_cell,
+    table_as_csv,
+    table_as_latex,
     tables_as_markdown,
     tables_as_text,
     write_results,
@@ -50,6 +52,26 @@ def test_names_in_markdown_are_no_markup():
     text = " ".join(tables_as_markdown([table]).split())
     assert r"a\*b\*c, \<unk> forbidden" in text and r"\`x\`" in text and "a_b" in text
     assert r"\_c\_ \[d](e) \&lt;" in text
+
+
+def test_latex_is_a_table_without_packages_in_which_names_are_no_markup():
+    table = Table(**{**vars(BOLD), "names": ["a", r"b_c & 5% \input{x}"]})
+    lines = [" ".join(line.split()) for line in table_as_latex(table).splitlines()]
+    assert lines[0] == r"\begin{table}" and lines[2] == r"\caption{Scores}" and lines[3] == r"\begin{tabular}{lr}"
+    assert r"a & 1.00 (0.5–1.5)* \\" in lines
+    assert r"b\_c \& 5\% \textbackslash{}input\{x\} & \textbf{100.00} \\" in lines
+    assert lines[-3:] == [r"\end{table}", "% BLEU: x", "% *: differs."]
+
+
+def test_a_spreadsheet_has_numbers_and_what_stands_beside_them_apart_and_runs_no_names():
+    cells = [[Cell("1,234,567"), CELLS[0]], [Cell("-5"), CELLS[1]], [Cell("–"), Cell("+1.50")]]
+    table = Table("", ["System", "size", "BLEU"], ["=cmd()", "-a", "a, b"], cells)
+    assert table_as_csv(table).splitlines() == [
+        'System,size,BLEU,"BLEU, details"',
+        "'=cmd(),1234567,1.00,(0.5–1.5)*",
+        "'-a,-5,100.00,",
+        '"a, b",–,+1.50,',
+    ]
 
 
 def test_the_best_are_all_that_print_alike_and_none_where_all_do():

@@ -13,8 +13,11 @@ from recurrent_mt.evaluation.words import (
     REPEATED,
     REPEATED_IN_REFERENCES,
     SURPLUS,
+    choose_ngrams,
+    compare_ngrams,
     count_repeated,
     label_frequencies,
+    ngram_table,
     score_content,
     score_words,
 )
@@ -70,3 +73,25 @@ def test_content_does_not_depend_on_the_order_of_sentences(monkeypatch):
 
 def test_content_of_nothing_is_unknown():
     assert {record.value for record in score_content("x", [[]], [[]])} == {None}
+
+
+def test_ngrams_that_one_system_gets_right_by_hand():
+    references = [text.split() for text in ("a b c", "a b c", "x y")]
+    mine = [text.split() for text in ("a b c", "a b c", "x x")]
+    other = [text.split() for text in ("c b a", "a b", "x y")]
+    ngrams = compare_ngrams(mine, other, references)
+    found = {" ".join(one.words): (one.matches, one.other_matches, one.expected, one.share) for one in ngrams}
+    assert found == {
+        "a b c": (2, 0, 2, 3 / 4),
+        "b c": (2, 0, 2, 3 / 4),
+        "a b": (2, 1, 2, 3 / 5),
+        "c": (2, 1, 2, 3 / 5),
+        "x y": (0, 1, 1, 1 / 3),
+        "y": (0, 1, 1, 1 / 3),
+    }
+    # What stands within another of the same counts is not chosen, nor what is right once.
+    chosen = choose_ngrams(ngrams, 10)
+    assert [" ".join(one.words) for one in chosen] == ["a b c", "a b", "c"]
+    assert choose_ngrams(ngrams, 1) == chosen[:1] and choose_ngrams(compare_ngrams(other, mine, references), 10) == []
+    table = ngram_table(chosen, "mine", "other")
+    assert [[name, *map(str, row)] for name, row in zip(table.names, table.rows)][1] == ["a b", "2", "1", "2"]

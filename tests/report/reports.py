@@ -5,6 +5,8 @@ import json
 import re
 from functools import cache
 
+import pandas
+
 from recurrent_mt.evaluation.analysis import analyze
 from recurrent_mt.evaluation.scores import Settings
 from recurrent_mt.evaluation.tables import Cell, Record, Table, make_frame
@@ -22,6 +24,7 @@ FEW_CHARTS = dataclasses.replace(SETTINGS, detailed=())
 TRAINING_TEXT = ["the cat sleeps", "the dog sees the cat"]
 FACTS = {PARAMETERS: 1234567, UPDATES: 1500.0, VALID_LOSS: 3.25, SECONDS: 4000.0, WORDS: 1050.4}
 TRAINING = make_frame(Record("forgetful", metric, value, by=BY_TRAINING, n=2) for metric, value in FACTS.items())
+CURVE = pandas.DataFrame({"1": [3.5, 3.25]}, index=[750, 1500])
 NO_TRAINING = make_frame([])
 PLANTED = "</script><script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\"> <b>&amp;"
 
@@ -53,13 +56,20 @@ def small_report(*, analysis=None, **changes):
     values = {
         "analysis": analysis or two_systems(),
         "title": "Small report",
+        "facts": {"Corpus": "made of <this>"},
         "training": TRAINING,
+        "curves": {"forgetful": CURVE, "perfect": CURVE},
         "attachments": [
             Figure("Alignments", "Sentence 1", svg()),
             Figure("Structure", "Tree", svg()),
         ],
     }
-    return Report(**{**values, **changes})
+    report = Report(**{**values, **changes})
+    # Of systems of other names, no training is known.
+    names = report.analysis.names
+    training = report.training[report.training["system"].isin(names)]
+    curves = {name: curve for name, curve in report.curves.items() if name in names}
+    return dataclasses.replace(report, training=training, curves=curves)
 
 
 def report_of_few_charts(**changes):

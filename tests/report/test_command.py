@@ -1,5 +1,6 @@
 """recurrent-mt report: from run folders and plain files to a page, and what it refuses."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,11 @@ def test_a_run_folder_becomes_a_page(tmp_path):
     page = out.read_text(encoding="utf-8")
     assert "<title>Translation report: run</title>" in page
     assert page_data(page)["systems"] == ["forgetful", "perfect"]
-    assert f"Trained with recurrent-mt a1. This page was made with {describe_versions()}." in page
+    told = dict(re.findall("<dt>([^<]*)</dt>\n<dd[^>]*>(?:<code>)?([^<]*)", page))
+    assert told["Trained with"] == "recurrent-mt a1" and told["This page"].endswith(f", {describe_versions()}")
+    assert told["Corpus"] == "fr to en; 30 sentence pairs to test on"
+    assert told["Settings"] == "segmentation=word:9"
+    assert told["Command"].startswith("recurrent-mt report ") and "--resamples 20" in told["Command"]
     assert "20 resamples" in page
     for text in (
         "Training and speed",
@@ -74,6 +79,8 @@ def test_a_page_on_some_systems_shows_nothing_of_the_others(tmp_path):
         write_logs(run, name, 1)
         (run / "figures" / "alignments" / name).mkdir(parents=True)
         (run / "figures" / "alignments" / name / "sentence-3.svg").write_text(svg())
+    names = [figure.system for figure in read_run_figures(run, names=["perfect", "forgetful"])]
+    assert names == ["perfect", "forgetful"], "in the order of the report"
     done = make_report(run, "--resamples", 0, "--only", "perfect", "--out", tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert done.returncode == 0 and "perfect, sentence 4" in page and "Training and speed" in page
@@ -184,7 +191,7 @@ def test_one_system_and_one_sentence_are_counted_as_one(tmp_path):
     done = make_report(*files, "--metrics", "chrf", "--resamples", 0, "--out", out)
     assert (done.returncode, done.stdout) == (0, f"{out}: 1 system, 1 sentence\n")
     page = out.read_text(encoding="utf-8")
-    assert "1 system on 1 sentence</p>" in page and ">1 sentence; case matters" in page and "1 sentences" not in page
+    assert "1 system on 1 sentence</p>" in page and ">1 sentence</dd>" in page and "1 sentences" not in page
 
 
 @pytest.mark.parametrize(

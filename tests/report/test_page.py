@@ -4,13 +4,14 @@ import re
 import warnings
 from xml.etree import ElementTree
 
+import pandas
 import pytest
 
 from recurrent_mt.evaluation.analysis import analyze
 from recurrent_mt.evaluation.figures import save_figure
 from recurrent_mt.evaluation.plots import draw
 from recurrent_mt.evaluation.scores import Settings
-from recurrent_mt.evaluation.tables import score_cell, select
+from recurrent_mt.evaluation.tables import score_cell, select, table_as_csv, table_as_latex
 from recurrent_mt.evaluation.translated_files import UnknownWords
 from recurrent_mt.report.attachments import Figure, Printout
 from recurrent_mt.report.page import render_page
@@ -20,6 +21,7 @@ from tests.report.reports import (
     FEW_CHARTS,
     NO_TRAINING,
     PLANTED,
+    TRAINING,
     page_data,
     planted_page,
     report_of_few_charts,
@@ -31,18 +33,22 @@ from tests.report.reports import (
 )
 
 SECTIONS = [
-    "Systems and method",
+    "Result",
+    "What was compared",
+    "Training",
     "Scores",
     "Sentence length",
     "Unknown words",
     "Words by frequency",
     "Repetitions and omissions",
-    "Training",
     "Largest differences",
     "Alignments",
     "Structure",
+    "How it was counted",
     "All sentences",
 ]
+#: Of examples.
+LENGTHS = ("1–3 source words", "over 3 source words")
 #: What groups are called on the page, where that is not what records have.
 PRINTED = {"both length": "length of both sides"}
 
@@ -68,7 +74,7 @@ def test_only_systems_have_colors_whatever_they_are_called():
         for caption, head, body in zip(re.findall(r"<caption[^>]*>(.*?)</caption>", page), heads, bodies, strict=True)
     }
     columns, rows = colored["Systems"]
-    assert columns == [0] * 4 and [row.count("swatch") for row in rows] == [1] * 4
+    assert columns == [0] * 2 and [row.count("swatch") for row in rows] == [1] * 4
     columns, rows = colored["F-measure of words, in percent"]
     assert columns == [0, 0, 1, 1, 1, 1] and any(">1<" in row for row in rows)
     assert [row.count("swatch") for row in rows] == [0] * len(rows)
@@ -115,10 +121,10 @@ def test_sections_without_content_are_not_shown():
     counted = analyze(test_set, [perfect(test_set)], settings=Settings(metrics=("chrf",), detailed=(), resamples=0))
     page = render_page(small_report(analysis=counted, training=NO_TRAINING, attachments=[]))
     assert [title for _, title in headings(page)] == [
-        SECTIONS[0],
+        *SECTIONS[:2],
         "Scores",
         "Repetitions and omissions",
-        "All sentences",
+        *SECTIONS[-2:],
     ]
     assert "1 system on 18 sentences" in page
 
@@ -149,7 +155,7 @@ def test_sentences_have_the_scores_of_the_analysis(report, page):
 
 def test_every_chart_has_a_title_a_description_and_a_line_for_each_system(page):
     drawings = [ElementTree.fromstring(text) for text in re.findall(r"<svg.*?</svg>", page, re.DOTALL)]
-    assert len(drawings) == 7
+    assert len(drawings) == 9
     for drawing in drawings:
         title, description, *_ = drawing
         assert (title.tag, description.tag) == ("title", "desc") and title.text and "forgetful" in description.text
@@ -160,6 +166,7 @@ def test_every_chart_has_a_title_a_description_and_a_line_for_each_system(page):
         assert {one.get("data-system") for one in drawing.iter()} == {None, *systems}
     titles = {drawing[0].text for drawing in drawings}
     assert {"chrF2 by source length", "F-measure of words by frequency in training"} <= titles
+    assert {"chrF2 of all sentences and by length", "Validation loss by updates"} <= titles
 
 
 def test_charts_share_no_identifier_and_refer_to_their_own(page):
@@ -242,6 +249,43 @@ def test_text_from_data_makes_no_elements():
     assert page_data(page)["systems"] == [f"a{PLANTED}", "b"]
     assert page_data(page)["sentences"]["source"][0].endswith(PLANTED)
     assert any(PLANTED in text for text in outline.texts)
+
+
+def test_the_page_begins_with_what_came_out_and_says_of_what(page):
+    first, second, third = (
+        page.index(text) for text in ("perfect is ahead of forgetful by", "<svg", "made of &lt;this&gt;")
+    )
+    assert first < second < third < page.index("Differences in chrF2")
+
+
+def test_the_order_of_systems_is_the_same_everywhere():
+    both = pandas.concat([TRAINING.assign(system=name) for name in ("perfect", "forgetful")])
+    tables = Outline(render_page(report_of_few_charts(training=both))).tables
+    for caption in ("Systems", "Training and speed", "Scores on the whole test set"):
+        assert [row[0].strip() for row in tables[caption][1:]] == ["forgetful", "perfect"]
+
+
+def test_tables_can_be_taken_along(report, page):
+    links = {
+        attributes["download"]: attributes["href"]
+        for tag, attributes in Outline(page).elements
+        if "download" in attributes
+    }
+    table = report.analysis.tables()["Sentence length"][0]
+    for name, text in (("tex", table_as_latex(table)), ("csv", table_as_csv(table))):
+        kind, _, content = links[f"chrf2-by-source-length.{name}"].partition(";base64,")
+        assert kind.startswith("data:text/") and base64.b64decode(content).decode() == text
+
+
+def test_examples_are_short_medium_and_long_and_ngrams_follow(page):
+    start = page.index('<section class="card" id="section-Largest-differences"')
+    section = Outline(page[start : page.index("</section>", start)])
+    titles = [" ".join(text.split()) for text in section.texts if "source words" in text]
+    assert titles == [f"{length}, {how} than" for length in LENGTHS for how in ("better", "worse")]
+    header, *rows = section.tables["perfect more often than forgetful"]
+    assert header == ["n-gram", "perfect", "forgetful", "in references"] and len(rows) == 10
+    assert all(int(mine) > int(other) for _, mine, other, _ in rows)
+    assert section.tables["forgetful more often than perfect"] == [["n-gram", "forgetful", "perfect", "in references"]]
 
 
 def test_figures_are_documents_apart(page):
