@@ -4,10 +4,10 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from importlib.util import find_spec
 
 import pytest
-from matplotlib.figure import Figure
 
 from recurrent_mt.runs.experiment import read_experiment
 from recurrent_mt.translation import box
@@ -62,12 +62,12 @@ class Display:
     def __init__(self):
         self.shown = []
 
-    def __call__(self, shown, **options):
-        self.shown.append((shown, options))
+    def __call__(self, shown, **_):
+        self.shown.append(shown)
         return self
 
-    def update(self, shown):
-        assert "\n" not in shown
+    def update(self, shown, *, raw):
+        assert raw and len(shown["text/plain"].splitlines()) <= 3
 
 
 class FakeRecipe:
@@ -101,12 +101,21 @@ def test_every_cell_and_solution_runs_with_small_models(monkeypatch, tmp_path):
     assert all([cut.words for cut in found] == list(range(1, 30, 2)) for found in names["cuts"].values())
     # Nine words, and the end of the sentence.
     assert len(names["table"]) == 10
-    figures = [options for shown, options in display.shown if isinstance(shown, Figure)]
-    assert len(figures) == 5 and all(len(one["metadata"]["image/png"]["alt"]) > 60 for one in figures)
+    described = [alt for shown in display.shown for alt in re.findall('<img alt="(.*?)"', shown.get("text/html", ""))]
+    assert len(described) == 5 and all(len(alt) > 60 for alt in described)
     # The recipe and its options are those of a real experiment.
     file, *options = FakeRecipe.called.command[4:-2]
     experiment = read_experiment(REPOSITORY / file, options)
     assert sorted(experiment.systems) == sorted(SYSTEMS) and experiment.out == str(tmp_path / "runs" / "lesson")
+
+
+def test_in_colab_it_asks_for_the_one_address_that_it_clones(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "google.colab", object())
+    monkeypatch.chdir(tmp_path)
+    first = next(code for kind, code in read_cells() if kind == "code")
+    assert re.findall(r"\{(\w+)\}", first) == ["REPOSITORY"] and first.count('REPOSITORY = ""\n') == 1
+    with pytest.raises(AssertionError, match="set REPOSITORY, in this cell, to the address"):
+        exec(next(read_codes()), {})
 
 
 def test_an_exercise_has_a_cell_to_write_in_and_a_solution_after_it():
@@ -122,8 +131,8 @@ def test_its_outputs_name_no_error_and_its_figures_are_described():
     for cell in json.loads(LESSON.read_text())["cells"]:
         for output in cell.get("outputs", []):
             assert output["output_type"] != "error", output
-            if "image/png" in output.get("data", {}):
-                assert output["metadata"]["image/png"]["alt"]
+            # A figure of its own has no description; those within pages do.
+            assert "image/png" not in output.get("data", {})
 
 
 @pytest.mark.slow
