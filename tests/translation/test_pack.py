@@ -99,7 +99,7 @@ def test_packed_models_score_as_before_but_for_rounding(packed, box):
         before = load_model(packed / "run", name)
         scores = [[word.log_probability for word in one.score(TEXT, "t1 t2 t3")] for one in (before, packed_model)]
         assert scores[0] == pytest.approx(scores[1], abs=0.01)
-        assert packed_model.translator._model.encoder.embed_tokens.weight.dtype == torch.float32
+        assert packed_model.translator.model.encoder.embed_tokens.weight.dtype == torch.float32
 
 
 def test_shared_embeddings_are_stored_once(tmp_path):

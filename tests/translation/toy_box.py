@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -11,7 +13,7 @@ from recurrent_mt.translation.box import PARAMETERS, write_manifest
 from tests.checkpoints.checkpoints import write_checkpoint
 
 LANGUAGES = ("fr", "en")
-ARCHITECTURES = {
+ARCHITECTURES: dict[str, tuple[str, dict[str, Any]]] = {
     "gru": ("gru_encoder", {"decoder_attention": "additive"}),
     "grconv": ("grconv_encoder", {"grconv_dilated": True, "encoder_hidden_size": 6}),
     "rnnenc": ("gru_encoder", {"decoder_attention": "none"}),
@@ -19,11 +21,11 @@ ARCHITECTURES = {
 OPTIONS = {"SOURCE_LANG": "fr", "TARGET_LANG": "en", "SEGMENTATION": "word:20", "TOKENIZER": "moses"}
 
 
-def write_run(folder: Path) -> Path:
+def write_run(folder: Path, systems: Mapping[str, tuple[str, dict[str, Any]]] = ARCHITECTURES) -> Path:
     """Writes the folder, whose models have one pair of dictionaries."""
     (folder / "data").mkdir(parents=True)
     (folder / "options").write_text("".join(f"{name} {value}\n" for name, value in OPTIONS.items()))
-    for seed, (name, (architecture, options)) in enumerate(ARCHITECTURES.items()):
+    for seed, (name, (architecture, options)) in enumerate(systems.items()):
         torch.manual_seed(seed)
         write_checkpoint(folder / "data", architecture, LANGUAGES, **options)
         file = folder / PARAMETERS.format(name, 1)

@@ -58,6 +58,7 @@ class Translator:
         languages: source and target.
         has_gates: whether the encoder is a grConv.
         longest: the most tokens that the model reads, ``</s>`` included.
+        model: in evaluation mode, for whoever wants to see its numbers.
     """
 
     def __init__(self, path: str | PathLike[str], data: str | PathLike[str]) -> None:
@@ -67,14 +68,14 @@ class Translator:
             ValueError: if it does not translate.
         """
         self._checkpoint = Checkpoint(path, data)
-        self._task, self._model = self._checkpoint.task, self._checkpoint.model
+        self._task, self.model = self._checkpoint.task, self._checkpoint.model
         config = getattr(self._task, "cfg", None)
         languages = [getattr(config, f"{side}_lang", None) for side in ("source", "target")]
-        if not all(languages) or not hasattr(self._model, "encoder"):
+        if not all(languages) or not hasattr(self.model, "encoder"):
             raise ValueError(f"{path} is not a translation model")
         self.languages: tuple[str, str] = (str(languages[0]), str(languages[1]))
-        self.has_gates = isinstance(getattr(self._model.encoder, "layer", None), GRCONVS)
-        self.longest: int = min(*self._model.max_positions(), MAX_TOKENS)
+        self.has_gates = isinstance(getattr(self.model.encoder, "layer", None), GRCONVS)
+        self.longest: int = min(*self.model.max_positions(), MAX_TOKENS)
         self._lock = Lock()
 
     def knows(self, token: str, *, target: bool = False) -> bool:
@@ -89,9 +90,9 @@ class Translator:
         """
         options = Namespace(beam=beam, lenpen=length_penalty, **LENGTH_LIMITS)
         with self._lock, one_thread(), torch.no_grad():
-            generator = self._task.build_generator([self._model], options, seq_gen_cls=NativeGenerator)
+            generator = self._task.build_generator([self.model], options, seq_gen_cls=NativeGenerator)
             (batch,) = self._checkpoint.batches([source], max_tokens=MAX_TOKENS)
-            (found,) = self._task.inference_step(generator, [self._model], batch)
+            (found,) = self._task.inference_step(generator, [self.model], batch)
         return [self._read(hypothesis) for hypothesis in found[:count]]
 
     def _read(self, found: dict[str, Any]) -> Hypothesis:
@@ -105,9 +106,9 @@ class Translator:
         """A given translation; ``score`` is its log-probability divided by its length."""
         with self._lock, one_thread(), torch.no_grad():
             (batch,) = self._checkpoint.batches([source], [target], max_tokens=MAX_TOKENS)
-            output = self._model(**batch["net_input"])
+            output = self.model(**batch["net_input"])
             # With the targets, an adaptive softmax would leave out the clusters that none of them is in.
-            logs = self._model.get_normalized_probs(output, log_probs=True)[0] / math.log(2)
+            logs = self.model.get_normalized_probs(output, log_probs=True)[0] / math.log(2)
         tokens = batch["target"][0]
         attention = output[1].get("attn") if isinstance(output[1], dict) else output[1]
         attention = attention[0] if isinstance(attention, list) else attention
