@@ -211,7 +211,8 @@ EXTRAS = {
     "train": ["torch", "yaml", "hydra.errors", "omegaconf", "onnx", "psutil"],
     "demo": ["gradio"],
     "lesson": ["nbclient"],
-    "experiments": ["jieba", "mtdata", "pycld2", "py3langid.langid", "snakemake"],
+    "chinese": ["jieba"],
+    "experiments": ["mtdata", "pycld2", "py3langid.langid", "snakemake"],
 }
 
 

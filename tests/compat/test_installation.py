@@ -6,10 +6,13 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
+from itertools import chain
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from tests.commands import REPOSITORY
 from tests.once import build_once
@@ -71,6 +74,16 @@ def test_every_process_here_has_the_hook_and_spawned_workers_and_nothing_heavy_i
     loaded = set(output(sys.executable, "import sys; print(*sys.modules)").split())
     assert {name for name in loaded if name.startswith("fairseq_compat")} == {"fairseq_compat"}
     assert not loaded & {"dataclasses", "inspect", "torch", "typing"}
+
+
+def test_extras_admit_the_versions_that_everything_is_tested_with():
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    asked = list(map(Requirement, chain(project["dependencies"], *project["optional-dependencies"].values())))
+    lines = chain(*(path.read_text().splitlines() for path in REPOSITORY.glob("requirements*.txt")))
+    tested = dict(line.lower().replace("_", "-").split("==") for line in lines if "==" in line)
+    for one in asked:
+        if one.name not in (project["name"], "setuptools"):
+            assert one.specifier.contains(tested[one.name.lower().replace("_", "-")]), one
 
 
 def test_the_wheel_of_fairseq_compat_has_the_hook_and_asks_for_what_fairseq_imports(source: Path, tmp_path: Path):
