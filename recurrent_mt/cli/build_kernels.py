@@ -1,6 +1,6 @@
 """Compiles the kernels in C++ for this environment's PyTorch. With them, models train in six tenths of the time.
 
-Needs a C++ compiler (on Debian and Ubuntu: the package build-essential), and takes a minute or two. scripts/setup.sh
+Needs a C++ compiler (on Debian and Ubuntu: the package build-essential), and takes some four minutes. scripts/setup.sh
 has done it already. After an installation by pip, and after a new version of PyTorch, call it once.
 """
 
