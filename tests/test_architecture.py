@@ -233,7 +233,8 @@ def imported_files(path, files):
 
 @pytest.mark.parametrize("package", ALLOWED)
 def test_every_part_is_covered(package):
-    places = [path for path in (REPOSITORY / package).iterdir() if path.name not in ("__pycache__", "__init__.py", "py.typed")]
+    others = ("__pycache__", "__init__.py", "py.typed")
+    places = [path for path in (REPOSITORY / package).iterdir() if path.name not in others]
     # Of a folder that is gone, Python's cache may be left.
     parts = {path.name for path in places if path.is_file() or any(path.rglob("*.py"))}
     assert parts == set(ALLOWED[package])

@@ -112,6 +112,8 @@ RENAMED = dict.fromkeys(("score", "score-run", "ablation-table"), "compare")
 #: The distribution that this command is a part of, and those of others that have not the name of their module.
 DISTRIBUTION = "fairseq-recurrent-mt"
 DISTRIBUTIONS = {"hydra": "hydra_core", "yaml": "pyyaml"}
+#: Tools that need more than the extra of the first module that they miss -> theirs.
+NEEDS_MORE = {"experiment": "experiments"}
 #: Failures that a message explains: files, their contents, libraries. Anything else is a bug and shows a traceback.
 EXPLAINED = (OSError, ValueError, RuntimeError, ModuleNotFoundError)
 
@@ -201,7 +203,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = parse(parser, code, words[1:])
         return code.run(options) or 0
     except EXPLAINED as error:
-        print(f"error: {explain(error)}", file=sys.stderr)
+        print(f"error: {explain(error, name)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         # No traceback for whoever stops a tool. Python itself ends by the signal, which stops a shell's loop, too.
@@ -271,12 +273,12 @@ def describe_unknown(name: str) -> str:
     return f"there is no tool {name!r}: " + (f"did you mean {close[0]}?" if close else "see recurrent-mt --help")
 
 
-def explain(error: Exception) -> str:
-    """The message; for a missing library, also where to get it, and for a file, what is wrong with it."""
+def explain(error: Exception, tool: str = "") -> str:
+    """What a failed tool says: of a missing library, also where to get it, and of a file, what is wrong with it."""
     if isinstance(error, OSError) and error.filename is not None and type(error) in WRONG_FILES:
         return f"{error.filename}: {WRONG_FILES[type(error)]}"
     if isinstance(error, ModuleNotFoundError) and str(error).startswith("No module named"):
-        extra = find_extra(error.name or "")
+        extra = NEEDS_MORE.get(tool) or find_extra(error.name or "")
         if extra:
             return f'{error}: pip install ".[{extra}]" in a clone of this project installs what this needs'
         return f"{error}: install it, or everything in requirements.txt"

@@ -226,6 +226,11 @@ def test_a_missing_library_is_named_with_the_extra_that_has_it(extra, module, mo
     assert said.startswith(f"""No module named '{module}': pip install ".[{extra}]" in a clone of this project""")
 
 
+def test_of_several_missing_libraries_the_extra_that_has_all_is_named():
+    said = explain(ModuleNotFoundError("No module named 'yaml'", name="yaml"), "experiment")
+    assert 'pip install ".[experiments]"' in said
+
+
 @pytest.mark.parametrize("name", [name for name in TOOLS if name.replace("-", "_") in modules_of(user_dir.cli)])
 def test_where_fairseq_is_missing_one_line_says_what_to_install(monkeypatch, name):
     monkeypatch.setitem(sys.modules, "fairseq", None)

@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from textwrap import shorten
 
 import torch
 from setuptools import Distribution, Extension
@@ -34,7 +35,8 @@ def build(folder: Path = FOLDER) -> Path:
         try:
             project.run_command("build_ext")
         except Exception as error:  # setuptools' own have no common class
-            raise RuntimeError(f"the native kernels are not built, everything runs on 'packed': {error}") from error
+            reason = shorten(str(error), 100)  # its whole command line, which begins with the compiler
+            raise RuntimeError(f"the native kernels are not built, everything runs on 'packed': {reason}") from error
         (library,) = map(Path, command.get_outputs())
         # A library that has its name in that folder is whole.
         partial = folder / f"partial-{os.getpid()}-{library.name}"
