@@ -8,6 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
+#: What to do where fairseq is missing.
+FAIRSEQ_MISSING = "this needs fairseq 0.12.2, which is not installed: the project's scripts/setup.sh installs it"
+
 
 def find_plugin() -> Path:
     """The folder ``user_dir``: inside the library if installed from a wheel, next to it in a clone.
@@ -34,10 +37,7 @@ def import_from_plugin(name: str, folder: str = "cli") -> ModuleType:
     """
     plugin = find_plugin()
     if find_spec("fairseq") is None:
-        raise ModuleNotFoundError(
-            "this needs fairseq 0.12.2, which is not installed: the project's scripts/setup.sh installs it",
-            name="fairseq",
-        )
+        raise ModuleNotFoundError(FAIRSEQ_MISSING, name="fairseq")
     if str(plugin.parent) not in sys.path:
         sys.path.insert(0, str(plugin.parent))
     return importlib.import_module(f"{plugin.name}.{folder}.{name}")

@@ -73,8 +73,8 @@ choose_python() {
 requirements_checksum() { cksum <"$project/requirements.txt"; }
 project_checksum() {
     {
-        cat "$project"/{,fairseq_compat/}setup.py "$project"/recurrent_mt/kernels/native/*.{cpp,h} \
-            "$project"/pretrained/*/pyproject.toml 2>/dev/null || true
+        cat "$project"/{,fairseq_compat/}setup.py "$project"/{,pretrained/*/}pyproject.toml \
+            "$project"/recurrent_mt/kernels/native/{*.cpp,*.h,build.py} 2>/dev/null || true
         ls -d "$project"/{user_dir,recurrent_mt} 2>/dev/null || true
     } | cksum
 }
@@ -151,8 +151,8 @@ install_project() {
     rm -rf "$venv"/lib/python3.*/site-packages/{,__editable__.}{fairseq_{recurrent_mt-,compat-,compat.pth},recurrent_mt_}*
     "$venv/bin/python" -m pip install --quiet --no-deps "${packages[@]}" ||
         stop "pip could not install $project (see above)."
-    # Not in pip's isolated build, which has no PyTorch to compile against. Without a compiler it says so, and all works.
-    (cd "$project" && "$venv/bin/python" setup.py --quiet build_ext --inplace) || say "the native kernels are not built."
+    # Without a compiler it says so, and all works.
+    (cd / && "$venv/bin/python" -m recurrent_mt build-kernels) >/dev/null || say "the native kernels are not built."
     import_error=$(cd / && "$venv/bin/python" -c 'import fairseq' 2>&1) ||
         stop "fairseq is installed but cannot be imported: ${import_error##*$'\n'}."
 }

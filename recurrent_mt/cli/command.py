@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import shlex
 import sys
 from argparse import Action, ArgumentError, ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from io import TextIOWrapper
 from typing import Any, NamedTuple
@@ -69,6 +71,8 @@ Trained models:
       recurrent-mt translate-onnx FOLDER --input test.fr --out test.en
   pack                 pack trained models into a box: a distribution that others install and translate with
       recurrent-mt pack pretrained/fr-en.yaml --run RUN --out pretrained/fr-en gru=gru/checkpoint_best.pt
+  build-kernels        compile the kernels in C++, which models run on where they are
+      recurrent-mt build-kernels
   user-dir             print the folder to pass to fairseq as --user-dir
       recurrent-mt user-dir
 
@@ -106,6 +110,11 @@ Used by the workflow:
 """  # noqa: E501 (lines of the terminal)
 #: Names of earlier versions -> the tool that does it now.
 RENAMED = dict.fromkeys(("score", "score-run", "ablation-table"), "compare")
+#: The distribution that this command is a part of, and those of others that have not the name of their module.
+DISTRIBUTION = "fairseq-recurrent-mt"
+DISTRIBUTIONS = {"hydra": "hydra_core", "yaml": "pyyaml"}
+#: Tools that need more than the extra of the first module that they miss -> theirs.
+NEEDS_MORE = {"experiment": "experiments"}
 #: Failures that a message explains: files, their contents, libraries. Anything else is a bug and shows a traceback.
 EXPLAINED = (OSError, ValueError, RuntimeError, ModuleNotFoundError)
 
@@ -196,7 +205,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.command_line = shlex.join(["recurrent-mt", *words])
         return code.run(options) or 0
     except EXPLAINED as error:
-        print(f"error: {explain(error)}", file=sys.stderr)
+        print(f"error: {explain(error, name)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         # No traceback for whoever stops a tool. Python itself ends by the signal, which stops a shell's loop, too.
@@ -266,10 +275,27 @@ def describe_unknown(name: str) -> str:
     return f"there is no tool {name!r}: " + (f"did you mean {close[0]}?" if close else "see recurrent-mt --help")
 
 
-def explain(error: Exception) -> str:
-    """The message; for a missing library, also where to get it, and for a file, what is wrong with it."""
+def explain(error: Exception, tool: str = "") -> str:
+    """What a failed tool says: of a missing library, also where to get it, and of a file, what is wrong with it."""
     if isinstance(error, OSError) and error.filename is not None and type(error) in WRONG_FILES:
         return f"{error.filename}: {WRONG_FILES[type(error)]}"
     if isinstance(error, ModuleNotFoundError) and str(error).startswith("No module named"):
+        extra = NEEDS_MORE.get(tool) or find_extra(error.name or "")
+        if extra:
+            return f'{error}: pip install ".[{extra}]" in a clone of this project installs what this needs'
         return f"{error}: install it, or everything in requirements.txt"
     return str(error)
+
+
+def find_extra(module: str) -> str | None:
+    """The extra of this distribution that installs a module, by its metadata; None if none does."""
+    from importlib.metadata import PackageNotFoundError, requires  # here, as failures are few
+
+    package = module.partition(".")[0]
+    name = DISTRIBUTIONS.get(package, package)
+    with suppress(PackageNotFoundError):
+        for line in requires(DISTRIBUTION) or []:
+            found = re.match(r"([\w.-]+)[^;]*; extra == .(\w+).$", line)
+            if found and found[1].lower().replace("-", "_") == name:
+                return found[2]
+    return None

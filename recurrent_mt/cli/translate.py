@@ -8,8 +8,11 @@ RUN is a run folder of a recipe: it says how text is tokenized, segmented, and p
 checkpoint or the name of one of its systems, or several, joined by colons. Without them, the model is that of the
 installed box. An empty line stays one; a line of more than 1,000 tokens becomes one, and is named. What is typed on a
 terminal is translated line by line. Memory does not grow with the text. If a call with --out is stopped, the same call
-resumes after the last lines that are whole. The commands are printed on standard error, unless RUN is a box; FLAGs
-after -- go to fairseq.
+resumes after the last lines that are whole.
+
+PyTorch and fairseq translate where they are installed. Without them, onnxruntime does, with the model that a box also
+has as ONNX. One line on standard error says which; it is fairseq's command, unless RUN is a box. FLAGs after -- go to
+fairseq.
 """
 
 from __future__ import annotations
@@ -21,14 +24,15 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.util import find_spec
 from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..arguments import positive, processors
 from ..characters import normalize
 from ..ordered_map import ordered_map
-from ..plugin_finder import find_plugin
+from ..plugin_finder import FAIRSEQ_MISSING, find_plugin
 from ..resumable_file import ResumableFile, working_files
 from ..runs.folder import find_systems
 from ..runs.processes import has_gpu
@@ -41,12 +45,21 @@ from ..text_files import (
     read_standard_input,
 )
 from ..text_form import Lines, TextForm, read_text_form
-from ..translation.box import find_default, find_folder, read_default
+from ..translation.box import find_default, find_export, find_folder, read_default
+
+if TYPE_CHECKING:
+    from ..onnx_translation import OnnxModel
 
 #: Sentences of a buffer, unless the call says otherwise.
 BUFFER = 1000
 #: Seconds between two lines about how far it has come.
 PAUSE = 30
+#: What is said of a box: what translates, and what the other way would give.
+WITH_PYTORCH = "PyTorch translates; recurrent-mt translate-onnx answers sooner, with the model in eight bits"
+WITH_ONNXRUNTIME = (
+    "onnxruntime translates; PyTorch and fairseq, which scripts/setup.sh installs, would give the model in full "
+    "precision, the other models, and the page of recurrent-mt demo"
+)
 OPTIONS_ANYWHERE = True
 AFTER_DASHES = "flags"  # what gets the words after --
 
@@ -104,10 +117,11 @@ def run(options: argparse.Namespace) -> None:
     """Writes the translations."""
     choose_model(options)
     form = read_text_form(options.run)
-    refuse_own_inputs(form, options)
     for model in options.model.split(":"):
         if not Path(model).is_file():
             raise FileNotFoundError(f"there is no file {model}")
+    options.export = None if options.dry_run else choose_export(options)
+    refuse_own_inputs(form, options)
     check_options(options)
     if options.dry_run:
         show_command(search_command(form, options))
@@ -142,6 +156,23 @@ def choose_model(options: argparse.Namespace) -> None:
     options.model = ":".join(model if Path(model).is_file() else str(systems.get(model, model)) for model in models)
 
 
+def choose_export(options: argparse.Namespace) -> Path | None:
+    """The folder of the exported model that stands in for the checkpoint where fairseq is not installed, or None.
+
+    Raises:
+        ModuleNotFoundError: if fairseq is missing, and onnxruntime is, too, or there is no such model.
+    """
+    if find_spec("fairseq"):
+        return None
+    if not options.quiet or options.model != str(find_default(options.run)):
+        raise ModuleNotFoundError(f"{FAIRSEQ_MISSING}; without it, a box's default model translates, and no other")
+    if options.flags:
+        raise ModuleNotFoundError(f"{FAIRSEQ_MISSING}; without it, there are no FLAGs: {shlex.join(options.flags)}")
+    if not find_spec("onnxruntime"):
+        raise ModuleNotFoundError("No module named 'onnxruntime'", name="onnxruntime")
+    return find_export(options.run)
+
+
 def refuse_colon(path: str | Path) -> None:
     """Raises ValueError for a path that fairseq would take for several."""
     if ":" in str(path):
@@ -166,6 +197,7 @@ def refuse_own_inputs(form: TextForm, options: argparse.Namespace) -> None:
         dictionaries = dictionary_folder(form.folder / "data").glob("dict.*")
         read = [*options.model.split(":"), form.model, form.folder / "options", *dictionaries]
         read += [options.input] if options.input else []
+        read += options.export.iterdir() if options.export else []
         check_output_files(read, [options.output, *working_files(options.output)])
 
 
@@ -213,12 +245,17 @@ def translate_to_file(form: TextForm, options: argparse.Namespace, lines: Iterat
         file.close()
 
 
+def files_of_model(options: argparse.Namespace) -> list[Path]:
+    """The checkpoints; of an exported model, what has the checksums of all its files."""
+    return [options.export / "manifest.json"] if options.export else [Path(model) for model in options.model.split(":")]
+
+
 def describe_search(form: TextForm, options: argparse.Namespace) -> dict[str, str]:
     """What decides the translations besides the text."""
     data = dictionary_folder(form.folder / "data")
     pieces = checksum(form.model) if form.scheme else ""
     return {
-        "model": ":".join(checksum(Path(model)) for model in options.model.split(":")),
+        "model": ":".join(checksum(model) for model in files_of_model(options)),
         "dictionary": ":".join(checksum(data / f"dict.{language}.txt") for language in (form.source, form.target)),
         "segmentation": " ".join([*form.record().values(), pieces]),
         "--beam": str(options.beam),
@@ -246,23 +283,66 @@ def translate_lines(
     Raises:
         SearchError: if fairseq fails; the last lines of what it said go to standard error.
     """
-    command = search_command(form, options)
-    if not options.quiet:
-        show_command(command)
+    if options.quiet:
+        print(WITH_ONNXRUNTIME if options.export else WITH_PYTORCH, file=sys.stderr, flush=True)
+    else:
+        show_command(search_command(form, options))
     chunks = read_chunks(lines, options.buffer_size, done, digest or hashlib.sha256())
-    jobs = options.jobs or (1 if options.typed or has_gpu(options.flags) else processors())
+    on_gpu = not options.export and has_gpu(options.flags)
+    jobs = options.jobs or (1 if options.typed or on_gpu else processors())
     # A process without a chunk would only take processors from the others.
     first = list(islice(chunks, jobs))
     jobs = max(1, len(first))
-    variables = {} if jobs == 1 else {"OMP_NUM_THREADS": str(max(1, processors() // jobs)), **os.environ}
-    process = SearchProcess(command, options.buffer_size, variables)
+    search = make_search(form, options, jobs)
     try:
-        yield from ordered_map(make_translator(form, process), chain(first, chunks), jobs)
+        yield from ordered_map(make_translator(form, search), chain(first, chunks), jobs)
     except SearchError as error:
         print(error.said, file=sys.stderr)
         raise
     finally:
-        process.close()
+        search.close()
+
+
+class OnnxSearch:
+    """A beam search by onnxruntime in this process, with the methods of `SearchProcess`.
+
+    Args:
+        folder: of the exported model.
+        form: of the text.
+        beam: hypotheses for each sentence.
+        threads: of onnxruntime.
+    """
+
+    def __init__(self, folder: Path, form: TextForm, beam: int, threads: int) -> None:
+        self._folder, self._form, self._beam, self._threads = folder, form, beam, threads
+        self._model: OnnxModel | None = None
+
+    def translate(self, sentences: Sequence[str]) -> list[str]:
+        """The words of the best translation of each sentence."""
+        from ..onnx_translation import translate
+
+        model = self.start()
+        found = translate(model, sentences, beam=self._beam)
+        return [" ".join(self._form.merge(hypotheses[0].text(model).split())) for hypotheses in found]
+
+    def start(self) -> OnnxModel:
+        """Loads the model, in each process by itself: onnxruntime's threads do not outlive a fork."""
+        from ..onnx_translation import OnnxModel
+
+        self._model = self._model or OnnxModel(self._folder, threads=self._threads)
+        return self._model
+
+    def close(self) -> None:
+        self._model = None
+
+
+def make_search(form: TextForm, options: argparse.Namespace, jobs: int) -> SearchProcess | OnnxSearch:
+    """The search that each of so many processes has for itself, with its part of the processors."""
+    threads = max(1, processors() // jobs)
+    if options.export:
+        return OnnxSearch(options.export, form, options.beam, threads)
+    variables = {} if jobs == 1 else {"OMP_NUM_THREADS": str(threads), **os.environ}
+    return SearchProcess(search_command(form, options), options.buffer_size, variables)
 
 
 def read_chunks(lines: Iterable[str], size: int, done: int, digest: hashlib._Hash) -> Iterator[Chunk]:
@@ -280,16 +360,16 @@ def read_chunks(lines: Iterable[str], size: int, done: int, digest: hashlib._Has
         yield Chunk(chunk, first, digest.hexdigest())
 
 
-def make_translator(form: TextForm, process: SearchProcess) -> Callable[[Chunk], TranslatedChunk]:
+def make_translator(form: TextForm, search: SearchProcess | OnnxSearch) -> Callable[[Chunk], TranslatedChunk]:
     """The function that translates a chunk; each process that calls it has a search of its own."""
 
     def translate(chunk: Chunk) -> TranslatedChunk:
         if any(map(normalize, chunk.lines)):
-            process.start()
+            search.start()
         lines = Lines(form, chunk.lines, chunk.first)
         last = chunk.first + len(chunk.lines) - 1
         try:
-            found = process.translate(lines.sentences)
+            found = search.translate(lines.sentences)
         except SearchError as error:
             number = error.sentence
             place = f"lines {chunk.first} to {last}" if number is None else f"line {lines.numbers[number]}"

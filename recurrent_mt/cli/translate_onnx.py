@@ -31,7 +31,7 @@ from ..text_files import (
     write_text,
 )
 from ..text_form import Lines, TextForm, read_text_form
-from ..translation.box import ONNX, find_folder, find_run
+from ..translation.box import find_export, find_folder, find_run
 
 if TYPE_CHECKING:
     from ..onnx_translation import OnnxModel
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> None:
 
     place = find_run([options.model]) if options.model and not options.run else find_folder(options.run)
     form = read_text_form(place) if place else None
-    folder = Path(options.model or find_onnx(place))
+    folder = Path(options.model or find_export(place or Path()))
     if options.out:
         read = [
             folder / "manifest.json",
@@ -113,15 +113,3 @@ def warn_of_raw_text(model: OnnxModel, lines: Iterable[str]) -> None:
     new = next((word for word in words if word not in model.source_words), None)
     if new and any(map(is_subword, model.source_words)):
         LOG.warning("%s is new to the model, which reads subwords: for raw text, name its run folder with --run", new)
-
-
-def find_onnx(place: Path | None) -> Path:
-    """The folder in a box that has its model as ONNX.
-
-    Raises:
-        FileNotFoundError: if there is none.
-    """
-    folder = Path(place or "") / ONNX
-    if not folder.is_dir():
-        raise FileNotFoundError(f"{place} has no model as ONNX: name the folder that recurrent-mt export has written")
-    return folder

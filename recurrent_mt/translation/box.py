@@ -129,6 +129,17 @@ def find_default(folder: Path) -> Path:
     return folder / PARAMETERS.format(default, 1)
 
 
+def find_export(folder: Path) -> Path:
+    """The folder in a box that has its default model as ONNX.
+
+    Raises:
+        FileNotFoundError: if there is none.
+    """
+    if not (folder / ONNX).is_dir():
+        raise FileNotFoundError(f"{folder} has no model as ONNX: name the folder that recurrent-mt export has written")
+    return folder / ONNX
+
+
 def copy_text_form(run: Path, data: Path, folder: Path) -> TextForm:
     """Copies what a run's text is split and joined by: options, dictionaries, and what splits words into pieces.
 

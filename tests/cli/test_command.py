@@ -6,6 +6,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import tomllib
 from argparse import ArgumentParser
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import pytest
 import recurrent_mt.cli
 import user_dir.cli
 from recurrent_mt.arguments import split_named
-from recurrent_mt.cli.command import INDEX, TOOLS, Tool, load_tool, main, make_parser, write_utf8
+from recurrent_mt.cli.command import INDEX, TOOLS, Tool, explain, load_tool, main, make_parser, write_utf8
 from recurrent_mt.plugin_finder import find_plugin
 from tests.commands import REPOSITORY, call, run
 
@@ -202,6 +203,32 @@ def test_a_missing_library_is_named_with_where_to_get_it(monkeypatch):
     done = call("sing")
     message = "error: No module named 'user_dir.cli.sing': install it, or everything in requirements.txt\n"
     assert (done.returncode, done.stdout, done.stderr) == (1, "", message)
+
+
+EXTRAS = {
+    "translate": ["onnxruntime"],
+    "scores": ["sacrebleu", "pandas", "matplotlib.figure", "jinja2", "nltk.tree", "krippendorff", "tabulate"],
+    "train": ["torch", "yaml", "hydra.errors", "omegaconf", "onnx", "psutil"],
+    "demo": ["gradio"],
+    "lesson": ["nbclient"],
+    "chinese": ["jieba"],
+    "experiments": ["mtdata", "pycld2", "py3langid.langid", "snakemake"],
+}
+
+
+@pytest.mark.parametrize(("extra", "module"), [(extra, name) for extra, names in EXTRAS.items() for name in names])
+def test_a_missing_library_is_named_with_the_extra_that_has_it(extra, module, monkeypatch):
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"].items()
+    metadata = [*project["dependencies"], *(f'{line}; extra == "{name}"' for name, lines in extras for line in lines)]
+    monkeypatch.setattr("importlib.metadata.requires", lambda name: metadata)
+    said = explain(ModuleNotFoundError(f"No module named {module!r}", name=module))
+    assert said.startswith(f"""No module named '{module}': pip install ".[{extra}]" in a clone of this project""")
+
+
+def test_of_several_missing_libraries_the_extra_that_has_all_is_named():
+    said = explain(ModuleNotFoundError("No module named 'yaml'", name="yaml"), "experiment")
+    assert 'pip install ".[experiments]"' in said
 
 
 @pytest.mark.parametrize("name", [name for name in TOOLS if name.replace("-", "_") in modules_of(user_dir.cli)])

@@ -56,7 +56,7 @@ def test_translate_onnx_names_lines_that_are_new_to_the_model(monkeypatch, tmp_p
     monkeypatch.setattr("recurrent_mt.onnx_translation.OnnxModel", lambda folder, threads: model)
     found = [SimpleNamespace(text=lambda model: "t")]
     monkeypatch.setattr("recurrent_mt.onnx_translation.translate", lambda model, lines, **_: [found] * len(lines))
-    monkeypatch.setattr("recurrent_mt.cli.translate_onnx.find_onnx", lambda place: place)
+    monkeypatch.setattr("recurrent_mt.cli.translate_onnx.find_export", lambda place: place)
     done = call("translate-onnx", "--run", tmp_path, "--input", tmp_path / "source")
     assert done.stdout == "t\n\nt\n"
     assert "line 3 (\N{SNOWMAN}): what is in parentheses is new to" in caplog.text

@@ -422,4 +422,4 @@ def test_a_box_says_nothing_of_fairseq(search, tmp_path, capsys, monkeypatch):
     for named in ([], ["rnnenc"]):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a b\n")))
         assert main(["translate", str(folder), *named]) == 0
-        assert capsys.readouterr() == ("b a\n", "")
+        assert capsys.readouterr() == ("b a\n", f"{translate.WITH_PYTORCH}\n")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
+from itertools import chain
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from tests.commands import REPOSITORY
 from tests.once import build_once
@@ -26,15 +29,13 @@ def pip(python: Path, *arguments: object) -> None:
 def build_wheel(source: Path, folder: Path, *, editable: bool = False) -> Path:
     """Does what pip does after it has fetched setuptools: asks it for a wheel.
 
-    The native kernels, which take a minute, are left out, and everything else is installed: there is no compiler, and
-    for the editable wheel no PyTorch either, as in pip's isolated build.
+    There is no PyTorch, as in pip's isolated build.
     """
     build = "build_editable" if editable else "build_wheel"
-    program = "import sys; sys.modules['torch'] = None; " if editable else ""
+    program = "import sys; sys.modules['torch'] = None; "
     program += f"from setuptools import build_meta; print(build_meta.{build}({str(folder)!r}))"
-    environment = {**os.environ, "CC": "false", "CXX": "false"}
     line = [sys.executable, "-c", program]
-    done = subprocess.run(line, cwd=source, env=environment, check=True, capture_output=True, text=True)
+    done = subprocess.run(line, cwd=source, check=True, capture_output=True, text=True)
     return folder / done.stdout.split()[-1]
 
 
@@ -50,8 +51,8 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     def build(folder: Path) -> Path:
         for name in ("fairseq_compat", "recurrent_mt", "user_dir"):
-            shutil.copytree(REPOSITORY / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-        for name in ("setup.py", "pyproject.toml"):
+            shutil.copytree(REPOSITORY / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
+        for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
             shutil.copy(REPOSITORY / name, folder)
         return folder
 
@@ -75,6 +76,16 @@ def test_every_process_here_has_the_hook_and_spawned_workers_and_nothing_heavy_i
     assert not loaded & {"dataclasses", "inspect", "torch", "typing"}
 
 
+def test_extras_admit_the_versions_that_everything_is_tested_with():
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    asked = list(map(Requirement, chain(project["dependencies"], *project["optional-dependencies"].values())))
+    lines = chain(*(path.read_text().splitlines() for path in REPOSITORY.glob("requirements*.txt")))
+    tested = dict(line.lower().replace("_", "-").split("==") for line in lines if "==" in line)
+    for one in asked:
+        if one.name not in (project["name"], "setuptools"):
+            assert one.specifier.contains(tested[one.name.lower().replace("_", "-")]), one
+
+
 def test_the_wheel_of_fairseq_compat_has_the_hook_and_asks_for_what_fairseq_imports(source: Path, tmp_path: Path):
     with zipfile.ZipFile(build_wheel(source / "fairseq_compat", tmp_path)) as wheel:
         files = wheel.namelist()
@@ -84,6 +95,24 @@ def test_the_wheel_of_fairseq_compat_has_the_hook_and_asks_for_what_fairseq_impo
     assert packages == {"fairseq_compat", "fairseq_compat-0.1.0.dist-info", "fairseq_compat.pth"}
     assert "fairseq_compat/repairs/trainer.py" in files and not any(name.endswith("setup.py") for name in files)
     assert "Requires-Dist: hydra-core<1.4,>=1.3" in metadata and "Requires-Dist: fairseq" not in metadata
+
+
+def test_the_wheel_has_all_of_the_library_and_the_plug_in_and_asks_for_little(source: Path, tmp_path: Path):
+    """Whatever lies there, such as the sources of the kernels, which `recurrent-mt build-kernels` compiles."""
+    with zipfile.ZipFile(build_wheel(source, tmp_path)) as wheel:
+        files = {name for name in wheel.namelist() if ".dist-info/" not in name}
+        metadata = wheel.read("fairseq_recurrent_mt-0.1.0.dist-info/METADATA").decode().splitlines()
+    places = {"recurrent_mt": "recurrent_mt", "user_dir": "recurrent_mt/plugin/user_dir"}
+    there = {
+        f"{place}/{path.relative_to(source / name)}"
+        for name, place in places.items()
+        for path in (source / name).rglob("*")
+        if path.is_file()
+    }
+    assert files == there and "recurrent_mt/kernels/native/gru.cpp" in files
+    asked = [line.removeprefix("Requires-Dist: ") for line in metadata if line.startswith("Requires-Dist: ")]
+    base = {re.match(r"[\w-]+", line)[0] for line in asked if "extra ==" not in line}
+    assert base == {"langcodes", "numpy", "regex", "sacremoses", "sentencepiece", "subword-nmt"}
 
 
 @pytest.mark.slow

@@ -35,7 +35,7 @@ REQUIREMENTS = [
     "-m pip install -r PROJECT/requirements.txt",
     "-m pip install --no-deps PROJECT/.venv/wheels/fairseq-*.whl",
 ]
-INSTALLED = [f"-m pip install --quiet --no-deps {EDITABLE}", "setup.py --quiet build_ext --inplace"]
+INSTALLED = [f"-m pip install --quiet --no-deps {EDITABLE}", "-m recurrent_mt build-kernels"]
 
 
 def start_setup(project: Path, **variables: object) -> subprocess.Popen:

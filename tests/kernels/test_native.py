@@ -3,8 +3,6 @@
 import logging
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ import torch
 from recurrent_mt.kernels import dispatch, native
 from recurrent_mt.kernels.gru import gru
 from recurrent_mt.kernels.native import sources
+from recurrent_mt.kernels.native.build import build
 from tests.kernels import test_attentive_gru, test_gru
 from tests.kernels.batches import needs_native, random, within
 
@@ -56,9 +55,7 @@ def test_without_a_library_auto_runs_on_packed_and_one_line_says_why(other_folde
 
 def test_without_a_library_native_is_refused(other_folder):
     counts, tensors = test_gru.arguments([3, 2], 4)
-    with pytest.raises(
-        ValueError, match=r"gru as 'native' cannot run here: .* setup\.py build_ext --inplace builds them"
-    ):
+    with pytest.raises(ValueError, match=r"gru as 'native' cannot run here: .* recurrent-mt build-kernels builds them"):
         within("native", gru)(*tensors, batch_sizes=counts)
 
 
@@ -98,21 +95,23 @@ def test_the_log_says_once_which_kernels_run(caplog):
     assert caplog.messages == ["kernels: native, for float32 on cpu"]
 
 
-def test_a_compiler_that_fails_is_named_and_nothing_else_fails(tmp_path):
-    """As on a machine without one: ``python setup.py build_ext`` ends well, without a library."""
-    environment = {**os.environ, "CC": "/bin/false", "CXX": "/bin/false"}
-    command = [
-        sys.executable,
-        "setup.py",
-        "--quiet",
-        "build_ext",
-        f"--build-lib={tmp_path}",
-        f"--build-temp={tmp_path}",
-    ]
-    done = subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "the native kernels are not built, everything runs on 'packed'" in done.stderr
-    assert not list(tmp_path.rglob("*.so"))
+def test_a_compiler_that_fails_is_named_and_no_library_is_left(tmp_path, monkeypatch):
+    for name in ("CC", "CXX"):
+        monkeypatch.setenv(name, "/bin/false")
+    with pytest.raises(RuntimeError, match=r"are not built, everything runs on 'packed': .*/bin/false"):
+        build(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_library_is_where_it_is_looked_for(other_folder, tmp_path, monkeypatch):
+    """A compiler that writes a file without an instruction stands in, which takes seconds less by the dozen."""
+    compiler = other_folder / "compiler"
+    compiler.write_text("#!/bin/sh\nwhile [ $# -gt 1 ]; do [ $1 = -o ] && echo >$2; shift; done\n")
+    compiler.chmod(0o755)
+    for name in ("CC", "CXX", "LDSHARED", "LDCXXSHARED"):
+        monkeypatch.setenv(name, str(compiler))
+    assert build(other_folder) == library(other_folder)
+    assert sorted(other_folder.iterdir()) == [compiler, library(other_folder)]
 
 
 #: A call with one argument that does not fit, and what the error says.

@@ -10,7 +10,7 @@ import pytest
 import torch
 import yaml
 
-from recurrent_mt.cli import pack
+from recurrent_mt.cli import pack, translate
 from recurrent_mt.metrics import Score
 from recurrent_mt.text_files import FileError
 from recurrent_mt.text_form import TextForm
@@ -142,28 +142,74 @@ def test_an_installed_box_translates_by_default(packed, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     assert list_boxes() == {**own, "toy": tmp_path / "recurrent_mt_toy"}
 
-    def translate(*words):
+    def translate_text(*words):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(f"{TEXT}\n\n".encode())))
         return call("translate", *words)
 
-    translated = translate()
+    translated = translate_text()
     if own:  # the project's own, beside which a name is needed
         assert translated.returncode == 1 and "several boxes are installed: name one of" in translated.stderr
-        translated = translate("toy")
-    assert translated.returncode == 0 and translated.stderr == "", translated.stderr
+        translated = translate_text("toy")
+    assert translated.returncode == 0 and translated.stderr == f"{translate.WITH_PYTORCH}\n", translated.stderr
     model = load_model(packed / "box" / "recurrent_mt_toy")
     assert translated.stdout == f"{model.translate(TEXT)}\n\n"
 
 
-def test_the_box_translates_without_fairseq_and_torch(packed, box):
+@pytest.fixture
+def without_fairseq(monkeypatch):
+    """An environment in which it is not installed, nor anything else that a test adds."""
+    missing = {"fairseq"}
+    monkeypatch.setattr(translate, "find_spec", lambda name: name not in missing)
+    return missing
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_without_fairseq_a_text_is_translated_by_onnxruntime_and_resumed(jobs, without_fairseq, box, tmp_path):
+    lines = [TEXT, "", *(f"s{number} s4" for number in range(7))]
+    (tmp_path / "text").write_text("".join(f"{line}\n" for line in lines))
+    words = ("translate", box, "--input", tmp_path / "text", "--buffer-size", 2, "--jobs", jobs, "--beam", 2)
+    done = call(*words)
+    singly = [call("translate-onnx", box / "onnx", "--beam", 2, "--input", text(tmp_path, line)) for line in lines]
+    assert (done.returncode, done.stdout) == (0, "".join(one.stdout for one in singly)), done.stderr
+    assert call(*words, "--out", tmp_path / "out").returncode == 0
+    assert (tmp_path / "out").read_text() == done.stdout
+
+
+def text(folder, line):
+    (folder / "line").write_text(f"{line}\n")
+    return folder / "line"
+
+
+def test_without_fairseq_what_only_fairseq_can_do_is_refused(without_fairseq, box, packed, tmp_path):
+    """And a file of the exported model is not overwritten."""
+    for words, why in (
+        ((box, "grconv"), "without it, a box's default model translates, and no other"),
+        ((packed / "run", "gru"), "without it, a box's default model translates, and no other"),
+        ((box, "--", "--lenpen", "2"), "without it, there are no FLAGs: --lenpen 2"),
+    ):
+        done = call("translate", *words)
+        assert done.returncode == 1 and done.stderr.startswith("error: this needs fairseq 0.12.2, which is not ins")
+        assert done.stderr.endswith(f"{why}\n")
+    out = box / "onnx" / "decoder.onnx"
+    refused = call("translate", box, "--input", text(tmp_path, TEXT), "--out", out)
+    assert refused.stderr == f"error: {out} would be overwritten: choose another --out\n"
+
+
+def test_where_nothing_translates_one_line_names_what_would(without_fairseq, box):
+    without_fairseq.add("onnxruntime")
+    assert call("translate", box).stderr.startswith("error: No module named 'onnxruntime': ")
+
+
+def test_the_box_translates_without_fairseq_and_torch(box, tmp_path):
     program = (
         "import sys; sys.modules.update(dict.fromkeys(('fairseq', 'torch', 'onnx')));"
         "from recurrent_mt.cli.command import main; sys.exit(main(sys.argv[1:]))"
     )
-    words = ("translate-onnx", box / "onnx", "--run", box, "--max-words", 16)
-    done = run("python", "-c", program, *words, text=f"{TEXT}\n\n")
-    assert done.returncode == 0, done.stderr
+    done = run("python", "-c", program, "translate", box, text=f"{TEXT}\n\n")
+    assert done.returncode == 0 and done.stderr == f"{translate.WITH_ONNXRUNTIME}\n", done.stderr
     assert done.stdout.endswith("\n\n") and done.stdout.count("\n") == 2
+    expected = call("translate-onnx", box / "onnx", "--input", text(tmp_path, f"{TEXT}\n")).stdout
+    assert done.stdout == expected
 
 
 def test_text_is_split_as_a_box_says_by_its_path_or_name(box, monkeypatch, tmp_path):

@@ -1,7 +1,7 @@
-"""The kernels in C++, ``native``, compiled for this machine's CPU when the project is installed.
+"""The kernels in C++, ``native``, compiled for this environment's PyTorch.
 
-The ``.cpp`` files beside this one are the operations of ``torch.ops.recurrent_mt``. ``python setup.py build_ext
---inplace`` compiles them, and ``scripts/setup.sh`` calls that. A library serves one version of Python and one of
+The ``.cpp`` files beside this one are the operations of ``torch.ops.recurrent_mt``. ``recurrent-mt build-kernels``
+compiles them, and ``scripts/setup.sh`` calls that. A library serves one version of Python and one of
 PyTorch, both of which are in its name, so that a new version of either never loads an old one. It also holds a checksum
 of its sources, and one that was compiled from others is not loaded. Where it cannot be built, everything runs on
 ``packed``.
@@ -16,7 +16,7 @@ import torch
 
 from .sources import FOLDER, checksum
 
-BUILD = "python setup.py build_ext --inplace"
+BUILD = "recurrent-mt build-kernels"
 
 
 def library_name(torch_version: str) -> str:

@@ -1,4 +1,4 @@
-// The checksum of all sources, which setup.py passes, so that a library tells which ones it was compiled from.
+// The checksum of all sources, which build.py passes, so that a library tells which ones it was compiled from.
 
 extern "C" {
 extern const char recurrent_mt_sources[];

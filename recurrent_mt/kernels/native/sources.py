@@ -1,4 +1,4 @@
-"""Which sources a library of native kernels belongs to. ``setup.py`` runs this file, so it imports no PyTorch."""
+"""Which sources a library of native kernels belongs to."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ FOLDER = Path(__file__).parent
 
 
 def checksum(folder: Path = FOLDER) -> str | None:
-    """A checksum of the C++ sources in a folder, in hexadecimal; None where there are none, as in a wheel.
+    """A checksum of the C++ sources in a folder, in hexadecimal; None where there are none.
 
     The times of the files say nothing: in a copy of the project, they are in any order.
     """
