@@ -19,8 +19,9 @@ import onnxruntime
 from .shortlist import Shortlist
 from .text_files import FileError, read_layout, read_lines
 
-#: The layout of the folder that this program reads.
-FORMAT = "recurrent-mt-onnx-2"
+#: The layout of the folder that this program reads, and the one before. There, the encoder's graph is of one sentence,
+#: without the dimension of a batch, and the decoder's leaves it to the search which words are best.
+FORMAT, FORMER = "recurrent-mt-onnx-2", "recurrent-mt-onnx-1"
 
 #: The file of a shortlist, if the model has one.
 SHORTLIST = "shortlist.tsv"
@@ -46,7 +47,7 @@ class Sources(NamedTuple):
         words: (V',) the numbers of the words that their translations may have.
         own: what each step reads of each sentence, by name: ``keys`` (B, S', A), which attention compares with,
             ``values`` (B, S', P), which it reads, ``present`` (B, S'), False where a shorter sentence has nothing, and,
-            with a shortlist, ``allowed`` (B, V'), False for words that are those of other sentences.
+            with a shortlist, ``excluded`` (B, V'), −∞ for words that are those of other sentences, otherwise 0.
         shared: what each step reads besides, by name: with a shortlist, the words' part of the output layer.
     """
 
@@ -88,6 +89,7 @@ class OnnxModel:
         checksums = manifest.get("sha256", {})
         check_files(folder, checksums)
         self._state_names: list[str] = manifest["state"]
+        self._is_former = manifest["format"] == FORMER
         self._reads_batches: bool = manifest["reads_batches"]
         source, self.target_words = (
             [word for _, word in read_lines(folder / f"{side}.txt")] for side in ("source", "target")
@@ -108,25 +110,32 @@ class OnnxModel:
 
     def encode(self, sentences: Sequence[np.ndarray]) -> tuple[Sources, State]:
         """Sentences, each as numbers, and the state before the first word of one hypothesis for each."""
-        batches = [sentences] if self._reads_batches else [[words] for words in sentences]
-        encoded = [self._encode_batch(batch) for batch in batches]
-        width = max(one["keys"].shape[1] for one in encoded)
-        keys, values = (
-            np.concatenate([np.pad(one[name], ((0, 0), (0, width - one[name].shape[1]), (0, 0))) for one in encoded])
-            for name in ("keys", "values")
-        )
-        state = {name: np.concatenate([one[name] for one in encoded]) for name in self._state_names}
-        counts = [*map(len, sentences)] if self._reads_batches else [one["keys"].shape[1] for one in encoded]
-        own = {"keys": keys, "values": values, "present": np.arange(width) < np.array(counts)[:, None]}
+        if self._reads_batches:
+            encoded, counts = self._encode_batch(sentences), [*map(len, sentences)]
+        else:
+            alone = [self._encode_batch([words]) for words in sentences]
+            counts = [one["keys"].shape[1] for one in alone]
+            for one, count in zip(alone, counts):
+                room = ((0, 0), (0, max(counts) - count), (0, 0))
+                one |= {name: np.pad(one[name], room) for name in ("keys", "values")}
+            encoded = {name: np.concatenate([one[name] for one in alone]) for name in alone[0]}
+        state = {name: encoded.pop(name) for name in self._state_names}
+        own = {**encoded, "present": np.arange(encoded["keys"].shape[1]) < np.array(counts)[:, None]}
         if self._shortlist is None or self._output is None:
             return Sources(np.arange(len(self.target_words)), own, {}), state
-        words, own["allowed"] = self._shortlist.select(pad(sentences, self.pad))
+        words, allowed = self._shortlist.select(pad(sentences, self.pad))
+        own["excluded"] = penalty(~allowed)
         return Sources(words, own, self._output.run(self._output.outputs, {"words": words})), state
 
     def _encode_batch(self, sentences: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
         """What the encoder makes of sentences, by name."""
-        inputs = {"words": pad(sentences, self.pad).T, "lengths": np.array([*map(len, sentences)])}
-        return self._encoder.run(["keys", "values", *self._state_names], inputs)
+        names = ["keys", "values", *self._state_names]
+        if self._is_former:
+            found = self._encoder.run(names, {"words": sentences[0]})
+            return {**found, "keys": found["keys"][None], "values": found["values"][None]}
+        return self._encoder.run(
+            names, {"words": pad(sentences, self.pad).T, "lengths": np.array([*map(len, sentences)])}
+        )
 
     def step(
         self, words: np.ndarray, sources: Sources, state: State, forbidden: np.ndarray, count: int
@@ -143,11 +152,17 @@ class OnnxModel:
         Returns:
             (N, k) log-probabilities, (N, k) words, and the state.
         """
-        searched = {"forbidden": forbidden, "count": np.array([min(count, len(sources.words))])}
-        names = ["scores", "following", *(f"next_{name}" for name in self._state_names)]
-        found = self._decoder.run(names, {"word": words, **sources.own, **sources.shared, **state, **searched})
-        following = {name: found[f"next_{name}"] for name in self._state_names}
-        return found["scores"], sources.words[found["following"]], following
+        count = min(count, len(sources.words))
+        states = [f"next_{name}" for name in self._state_names]
+        inputs = {"word": words, **sources.own, **sources.shared, **state}
+        if self._is_former:
+            found = self._decoder.run(["log_probabilities", *states], inputs)
+            best, chosen = largest(found["log_probabilities"] + forbidden, count)
+        else:
+            inputs |= {"forbidden": forbidden, "count": np.array([count])}
+            found = self._decoder.run(["scores", "following", *states], inputs)
+            best, chosen = found["scores"], sources.words[found["following"]]
+        return best, chosen, {name: found[following] for name, following in zip(self._state_names, states)}
 
 
 def pad(sentences: Sequence[np.ndarray], padding: int) -> np.ndarray:
@@ -206,7 +221,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
         FileError: if there is no such file, if it is something else, or if another version of this program wrote it.
     """
     try:
-        manifest = read_layout(path, FORMAT, what="an exported model", remedy="export the model again")
+        manifest = read_layout(path, FORMAT, what="an exported model", remedy="export the model again", former=FORMER)
     except FileNotFoundError:
         message = "there is no such file: is the folder one that recurrent-mt export has written?"
         raise FileError(path, message) from None
@@ -216,7 +231,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
         raise FileError(path, "longest_source or longest_target lacks a number: export the model again")
     if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
         raise FileError(path, "state is no list of names: export the model again")
-    if not isinstance(manifest.get("reads_batches"), bool):
+    if not isinstance(manifest.setdefault("reads_batches", False), bool):
         raise FileError(path, "reads_batches is neither true nor false: export the model again")
     if not isinstance(checksums, dict):
         raise FileError(path, "sha256 has no checksums of files by name: export the model again")
@@ -297,10 +312,8 @@ def beam_search(
         scores = totals[:, :, None] + scores.reshape(len(running), beam, -1)
         scores = scores[:, : beam if step else 1]  # at first, all hypotheses are the same
         choices = (-scores.reshape(len(running), -1)).argsort(axis=1, kind="stable")[:, : 2 * beam]
-        parents = choices // scores.shape[2]
-        best, chosen = (
-            np.take_along_axis(array.reshape(len(running), -1), choices, axis=1) for array in (scores, following)
-        )
+        parents, rows = choices // scores.shape[2], np.arange(len(running))[:, None]
+        best, chosen = (array.reshape(len(running), -1)[rows, choices] for array in (scores, following))
         ends = (chosen == model.eos) & (best > -np.inf)
         for row, rank in zip(*ends[:, :beam].nonzero()):
             done = finished[running[row]]
@@ -326,7 +339,20 @@ def forbid(words: np.ndarray, model: OnnxModel, *, is_first: bool, is_last: bool
     forbidden = words == model.pad
     if is_first or is_last:
         forbidden |= (words == model.eos) == is_first
+    return penalty(forbidden)
+
+
+def penalty(forbidden: np.ndarray) -> np.ndarray:
+    """−∞ where a word is forbidden; 0 where it is not."""
     return np.where(forbidden, np.float32(-np.inf), np.float32(0))
+
+
+def largest(rows: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The ``count`` largest numbers of each row, largest first, and their columns."""
+    columns = np.argpartition(rows, -count, axis=1)[:, -count:]
+    order = np.take_along_axis(rows, columns, axis=1).argsort(axis=1)[:, ::-1]
+    columns = np.take_along_axis(columns, order, axis=1)
+    return np.take_along_axis(rows, columns, axis=1), columns
 
 
 def translate(

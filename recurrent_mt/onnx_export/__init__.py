@@ -181,7 +181,8 @@ def build_decoder(model: ExportedModel, graph: Graph, *, shortlist: bool) -> onn
     N is a multiple of B: hypothesis n is one of sentence n // (N / B). Before the first word, the last word is
     ``</s>``. Of each hypothesis, ``following`` (N, k) are the ``count`` (1,) most probable words, and ``scores`` their
     log-probabilities, to which ``forbidden`` (V,) was added. With a shortlist, there are only the words that
-    :func:`build_output` was given, numbered by their places there, and of these only a sentence's ``allowed`` (B, V').
+    :func:`build_output` was given, numbered by their places there; ``excluded`` (B, V') is −∞ for those of them that a
+    sentence cannot have, and otherwise 0.
     """
     shapes = state_shapes(model.decoder)
     word = graph.input("word", "int", ["N"])
@@ -200,9 +201,9 @@ def build_decoder(model: ExportedModel, graph: Graph, *, shortlist: bool) -> onn
     features, following = step(embed(graph, model.target_embedding, word), state)
     scores = (score_selected if shortlist else score_words)(graph, features, model.output)
     scores = graph.op("Add", scores, graph.input("forbidden", "float", ["V"]))
-    scores, best = graph.op("TopK", scores, graph.input("count", "int", [1]), count=2)
-    graph.output(scores, "scores", "float", ["N", None])
-    graph.output(best, "following", "int", ["N", None])
+    best, words = graph.op("TopK", scores, graph.input("count", "int", [1]), count=2)
+    graph.output(best, "scores", "float", ["N", None])
+    graph.output(words, "following", "int", ["N", None])
     for name, shape in shapes.items():
         graph.output(following[name], f"next_{name}", "float", shape)
     return graph.model()
