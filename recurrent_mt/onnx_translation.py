@@ -303,17 +303,13 @@ def beam_search(
     words = np.full((len(sentences), beam, 1), model.eos)
     totals = np.zeros((len(sentences), beam), dtype=np.float32)
     finished: list[list[Hypothesis]] = [[] for _ in sentences]
+    count = 2 * beam if beam > 1 else 1  # of a single hypothesis, whatever does not end goes on
     for step in range(limit + 1):
         forbidden = forbid(sources.words, model, is_first=step == 0, is_last=step == limit)
-        # Of a single hypothesis, whatever does not end goes on.
-        scores, following, state = model.step(
-            words[:, :, -1].ravel(), sources, state, forbidden, 2 * beam - (beam == 1)
-        )
+        scores, following, state = model.step(words[:, :, -1].ravel(), sources, state, forbidden, count)
         scores = totals[:, :, None] + scores.reshape(len(running), beam, -1)
         scores = scores[:, : beam if step else 1]  # at first, all hypotheses are the same
-        choices = (-scores.reshape(len(running), -1)).argsort(axis=1, kind="stable")[:, : 2 * beam]
-        parents, rows = choices // scores.shape[2], np.arange(len(running))[:, None]
-        best, chosen = (array.reshape(len(running), -1)[rows, choices] for array in (scores, following))
+        best, chosen, parents = best_continuations(scores, following.reshape(len(running), -1), 2 * beam)
         ends = (chosen == model.eos) & (best > -np.inf)
         for row, rank in zip(*ends[:, :beam].nonzero()):
             done = finished[running[row]]
@@ -332,6 +328,20 @@ def beam_search(
         if not going.all():
             running, sources = running[going], sources.select(going)
     return [sorted(done, key=lambda hypothesis: -hypothesis.score) for done in finished]
+
+
+def best_continuations(scores: np.ndarray, words: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The best scores of each sentence, best first, with their words and the hypotheses that they continue.
+
+    Args:
+        scores: (B, k, C) of C continuations of k hypotheses each.
+        words: (B, k C) those that follow.
+        count: how many are returned, (B, count) of each kind.
+    """
+    sentences, _, each = scores.shape
+    scores, rows = scores.reshape(sentences, -1), np.arange(sentences)[:, None]
+    choices = (-scores).argsort(axis=1, kind="stable")[:, :count]
+    return scores[rows, choices], words[rows, choices], choices // each
 
 
 def forbid(words: np.ndarray, model: OnnxModel, *, is_first: bool, is_last: bool) -> np.ndarray:

@@ -74,5 +74,5 @@ class Shortlist:
         numbers = self._allowed[sources].reshape(len(sources), -1)
         allowed = np.zeros((len(sources), self._allowed.max() + 1), dtype=bool)
         np.put_along_axis(allowed, numbers, True, axis=1)
-        words = allowed.any(axis=0).nonzero()[0]
+        words = np.flatnonzero(allowed.any(axis=0))
         return words, allowed[:, words]
