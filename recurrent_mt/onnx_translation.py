@@ -16,10 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import onnxruntime
 
+from .shortlist import Shortlist
 from .text_files import FileError, read_layout, read_lines
 
-#: The layout of the folder that this program reads.
-FORMAT = "recurrent-mt-onnx-1"
+#: The layout of the folder that this program reads, and the one before. There, the encoder's graph is of one sentence,
+#: without the dimension of a batch, and the decoder's leaves it to the search which words are best.
+FORMAT, FORMER = "recurrent-mt-onnx-2", "recurrent-mt-onnx-1"
+
+#: The file of a shortlist, if the model has one.
+SHORTLIST = "shortlist.tsv"
 
 #: The symbols that all models have in both languages, under the same numbers.
 SPECIAL = ("<pad>", "</s>", "<unk>")
@@ -39,17 +44,19 @@ class Sources(NamedTuple):
     """Encoded sentences.
 
     Attributes:
-        keys: (B, S', A) what attention compares with.
-        values: (B, S', P) what it reads.
-        present: (B, S') False where a shorter sentence has nothing.
+        words: (V',) the numbers of the words that their translations may have.
+        own: what each step reads of each sentence, by name: ``keys`` (B, S', A), which attention compares with,
+            ``values`` (B, S', P), which it reads, ``present`` (B, S'), False where a shorter sentence has nothing, and,
+            with a shortlist, ``excluded`` (B, V'), −∞ for words that are those of other sentences, otherwise 0.
+        shared: what each step reads besides, by name: with a shortlist, the words' part of the output layer.
     """
 
-    keys: np.ndarray
-    values: np.ndarray
-    present: np.ndarray
+    words: np.ndarray
+    own: dict[str, np.ndarray]
+    shared: dict[str, np.ndarray]
 
     def select(self, sentences: np.ndarray) -> Sources:
-        return Sources(*(array[sentences] for array in self))
+        return self._replace(own={name: array[sentences] for name, array in self.own.items()})
 
 
 class OnnxModel:
@@ -79,8 +86,11 @@ class OnnxModel:
         folder = Path(folder)
         manifest = read_manifest(folder / "manifest.json")
         self._encoder, self._decoder = (Session(folder / f"{name}.onnx", threads) for name in ("encoder", "decoder"))
-        check_files(folder, manifest.get("sha256", {}))
+        checksums = manifest.get("sha256", {})
+        check_files(folder, checksums)
         self._state_names: list[str] = manifest["state"]
+        self._is_former = manifest["format"] == FORMER
+        self._reads_batches: bool = manifest["reads_batches"]
         source, self.target_words = (
             [word for _, word in read_lines(folder / f"{side}.txt")] for side in ("source", "target")
         )
@@ -88,6 +98,10 @@ class OnnxModel:
         # A text has no padding: a literal <pad> is a word that no model knows, as it is with fairseq-compat.
         self.source_words = {word: number for number, word in enumerate(source) if number != self.pad}
         self.longest_source, self.longest_target = manifest["longest_source"], manifest["longest_target"]
+        self._shortlist, self._output = None, None
+        if SHORTLIST in checksums:
+            self._shortlist = Shortlist.read(folder / SHORTLIST, source, self.target_words)
+            self._output = Session(folder / "output.onnx", threads)
 
     def numbers(self, text: str) -> np.ndarray:
         """The numbers of space-separated words, with ``</s>`` at the end."""
@@ -96,32 +110,71 @@ class OnnxModel:
 
     def encode(self, sentences: Sequence[np.ndarray]) -> tuple[Sources, State]:
         """Sentences, each as numbers, and the state before the first word of one hypothesis for each."""
-        names = ["keys", "values", *self._state_names]
-        encoded = [dict(zip(names, self._encoder.run(names, {"words": words}))) for words in sentences]
-        width = max(len(one["keys"]) for one in encoded)
-        keys, values = (
-            np.stack([np.pad(one[name], ((0, width - len(one[name])), (0, 0))) for one in encoded])
-            for name in ("keys", "values")
-        )
-        present = np.arange(width) < np.array([len(one["keys"]) for one in encoded])[:, None]
-        state = {name: np.concatenate([one[name] for one in encoded]) for name in self._state_names}
-        return Sources(keys, values, present), state
+        if self._reads_batches:
+            encoded, counts = self._encode_batch(sentences), [*map(len, sentences)]
+        else:
+            alone = [self._encode_batch([words]) for words in sentences]
+            counts = [one["keys"].shape[1] for one in alone]
+            for one, count in zip(alone, counts):
+                room = ((0, 0), (0, max(counts) - count), (0, 0))
+                one |= {name: np.pad(one[name], room) for name in ("keys", "values")}
+            encoded = {name: np.concatenate([one[name] for one in alone]) for name in alone[0]}
+        state = {name: encoded.pop(name) for name in self._state_names}
+        own = {**encoded, "present": np.arange(encoded["keys"].shape[1]) < np.array(counts)[:, None]}
+        if self._shortlist is None or self._output is None:
+            return Sources(np.arange(len(self.target_words)), own, {}), state
+        words, allowed = self._shortlist.select(pad(sentences, self.pad))
+        own["excluded"] = penalty(~allowed)
+        return Sources(words, own, self._output.run(self._output.outputs, {"words": words})), state
 
-    def step(self, words: np.ndarray, sources: Sources, state: State) -> tuple[np.ndarray, State]:
-        """The log-probabilities (N, V) of the words that follow, and the next state.
+    def _encode_batch(self, sentences: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+        """What the encoder makes of sentences, by name."""
+        names = ["keys", "values", *self._state_names]
+        if self._is_former:
+            found = self._encoder.run(names, {"words": sentences[0]})
+            return {**found, "keys": found["keys"][None], "values": found["values"][None]}
+        return self._encoder.run(
+            names, {"words": pad(sentences, self.pad).T, "lengths": np.array([*map(len, sentences)])}
+        )
+
+    def step(
+        self, words: np.ndarray, sources: Sources, state: State, forbidden: np.ndarray, count: int
+    ) -> tuple[np.ndarray, np.ndarray, State]:
+        """The words that follow with the highest log-probabilities, highest first, these, and the next state.
 
         Args:
             words: (N,) the last words, ``</s>`` before the first; as many hypotheses for each sentence, in turn.
             sources: B sentences.
             state: of N hypotheses.
+            forbidden: (V',) what is added to the log-probabilities: −∞ where a word may not follow, and otherwise 0.
+            count: k, how many words for each hypothesis; there are no more than V'.
+
+        Returns:
+            (N, k) log-probabilities, (N, k) words, and the state.
         """
-        names = ["log_probabilities", *(f"next_{name}" for name in self._state_names)]
-        scores, *following = self._decoder.run(names, {"word": words, **sources._asdict(), **state})
-        return scores, dict(zip(self._state_names, following))
+        count = min(count, len(sources.words))
+        states = [f"next_{name}" for name in self._state_names]
+        inputs = {"word": words, **sources.own, **sources.shared, **state}
+        if self._is_former:
+            found = self._decoder.run(["log_probabilities", *states], inputs)
+            best, chosen = largest(found["log_probabilities"] + forbidden, count)
+        else:
+            inputs |= {"forbidden": forbidden, "count": np.array([count])}
+            found = self._decoder.run(["scores", "following", *states], inputs)
+            best, chosen = found["scores"], sources.words[found["following"]]
+        return best, chosen, {name: found[following] for name, following in zip(self._state_names, states)}
+
+
+def pad(sentences: Sequence[np.ndarray], padding: int) -> np.ndarray:
+    """Sentences as rows (B, S), with padding after the shorter ones."""
+    rows = np.full((len(sentences), max(map(len, sentences))), padding)
+    for row, words in zip(rows, sentences):
+        row[: len(words)] = words
+    return rows
 
 
 class Session:
-    """One of a model's two graphs, loaded by onnxruntime."""
+    """One of a model's graphs, loaded by onnxruntime."""
 
     def __init__(self, path: Path, threads: int) -> None:
         """Loads it.
@@ -138,15 +191,16 @@ class Session:
             self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime's own have no common class
             raise FileError(path, f"this is no model that onnxruntime can load: {error}") from error
+        self.outputs = [output.name for output in self._session.get_outputs()]
 
-    def run(self, names: Sequence[str], inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+    def run(self, names: Sequence[str], inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """The outputs of these names.
 
         Raises:
             FileError: if the graph does not fit the inputs, as that of another model.
         """
         try:
-            return self._session.run(names, inputs)
+            return dict(zip(names, self._session.run(names, inputs)))
         except Exception as error:  # as above
             first_line = str(error).partition("\n")[0]
             raise FileError(self.path, f"onnxruntime cannot run it: {first_line}; export the model again") from error
@@ -167,7 +221,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
         FileError: if there is no such file, if it is something else, or if another version of this program wrote it.
     """
     try:
-        manifest = read_layout(path, FORMAT, what="an exported model", remedy="export the model again")
+        manifest = read_layout(path, FORMAT, what="an exported model", remedy="export the model again", former=FORMER)
     except FileNotFoundError:
         message = "there is no such file: is the folder one that recurrent-mt export has written?"
         raise FileError(path, message) from None
@@ -177,6 +231,8 @@ def read_manifest(path: Path) -> dict[str, Any]:
         raise FileError(path, "longest_source or longest_target lacks a number: export the model again")
     if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
         raise FileError(path, "state is no list of names: export the model again")
+    if not isinstance(manifest.setdefault("reads_batches", False), bool):
+        raise FileError(path, "reads_batches is neither true nor false: export the model again")
     if not isinstance(checksums, dict):
         raise FileError(path, "sha256 has no checksums of files by name: export the model again")
     return manifest
@@ -239,21 +295,21 @@ def beam_search(
         ValueError: as `check_search`.
     """
     check_search(beam, max_words, length_penalty)
-    beam = min(beam, len(model.target_words) - 1)
     limit = min(max_words or TIMES * max(map(len, sentences)) + MORE, model.longest_target - 1)
     sources, state = model.encode(sentences)
+    beam = min(beam, len(sources.words) - 1)
     state = {name: rows.repeat(beam, axis=0) for name, rows in state.items()}
     running = np.arange(len(sentences))
     words = np.full((len(sentences), beam, 1), model.eos)
     totals = np.zeros((len(sentences), beam), dtype=np.float32)
     finished: list[list[Hypothesis]] = [[] for _ in sentences]
+    count = 2 * beam if beam > 1 else 1  # of a single hypothesis, whatever does not end goes on
     for step in range(limit + 1):
-        scores, state = model.step(words[:, :, -1].ravel(), sources, state)
-        forbid(scores, model, is_first=step == 0, is_last=step == limit)
-        following = totals[:, :, None] + scores.reshape(len(running), beam, -1)
-        following = following[:, : beam if step else 1]  # at first, all hypotheses are the same
-        best, choices = largest(following.reshape(len(running), -1), 2 * beam)
-        parents, chosen = np.divmod(choices, scores.shape[1])
+        forbidden = forbid(sources.words, model, is_first=step == 0, is_last=step == limit)
+        scores, following, state = model.step(words[:, :, -1].ravel(), sources, state, forbidden, count)
+        scores = totals[:, :, None] + scores.reshape(len(running), beam, -1)
+        scores = scores[:, : beam if step else 1]  # at first, all hypotheses are the same
+        best, chosen, parents = best_continuations(scores, following.reshape(len(running), -1), 2 * beam)
         ends = (chosen == model.eos) & (best > -np.inf)
         for row, rank in zip(*ends[:, :beam].nonzero()):
             done = finished[running[row]]
@@ -274,16 +330,35 @@ def beam_search(
     return [sorted(done, key=lambda hypothesis: -hypothesis.score) for done in finished]
 
 
-def forbid(scores: np.ndarray, model: OnnxModel, *, is_first: bool, is_last: bool) -> None:
-    """Leaves no chance to padding, to an empty translation, and at the last step to any word but ``</s>``."""
-    scores[:, [model.pad, model.eos] if is_first else model.pad] = -np.inf
-    if is_last:
-        scores[:, np.arange(scores.shape[1]) != model.eos] = -np.inf
+def best_continuations(scores: np.ndarray, words: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The best scores of each sentence, best first, with their words and the hypotheses that they continue.
+
+    Args:
+        scores: (B, k, C) of C continuations of k hypotheses each.
+        words: (B, k C) those that follow.
+        count: how many are returned, (B, count) of each kind.
+    """
+    sentences, _, each = scores.shape
+    scores, rows = scores.reshape(sentences, -1), np.arange(sentences)[:, None]
+    choices = (-scores).argsort(axis=1, kind="stable")[:, :count]
+    return scores[rows, choices], words[rows, choices], choices // each
+
+
+def forbid(words: np.ndarray, model: OnnxModel, *, is_first: bool, is_last: bool) -> np.ndarray:
+    """−∞ for padding, for an empty translation, and at the last step for any word but ``</s>``; 0 for others."""
+    forbidden = words == model.pad
+    if is_first or is_last:
+        forbidden |= (words == model.eos) == is_first
+    return penalty(forbidden)
+
+
+def penalty(forbidden: np.ndarray) -> np.ndarray:
+    """−∞ where a word is forbidden; 0 where it is not."""
+    return np.where(forbidden, np.float32(-np.inf), np.float32(0))
 
 
 def largest(rows: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """The ``count`` largest numbers of each row, largest first, and their columns."""
-    count = min(count, rows.shape[1])
     columns = np.argpartition(rows, -count, axis=1)[:, -count:]
     order = np.take_along_axis(rows, columns, axis=1).argsort(axis=1)[:, ::-1]
     columns = np.take_along_axis(columns, order, axis=1)

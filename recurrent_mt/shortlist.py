@@ -72,7 +72,7 @@ class Shortlist:
             which of them each sentence may have.
         """
         numbers = self._allowed[sources].reshape(len(sources), -1)
-        words = np.unique(numbers)
-        allowed = np.zeros((len(sources), len(words)), dtype=bool)
-        np.put_along_axis(allowed, np.searchsorted(words, numbers), True, axis=1)
-        return words, allowed
+        allowed = np.zeros((len(sources), self._allowed.max() + 1), dtype=bool)
+        np.put_along_axis(allowed, numbers, True, axis=1)
+        words = np.flatnonzero(allowed.any(axis=0))
+        return words, allowed[:, words]

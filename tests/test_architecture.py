@@ -18,8 +18,10 @@ ALLOWED = {
     "recurrent_mt": {
         "kernels": {"torch", "triton", "setuptools"},
         "layers": {"torch", "recurrent_mt.kernels"},
-        "onnx_export": {"numpy", "onnx", "torch", "recurrent_mt.layers", "recurrent_mt.text_files"},
-        "onnx_translation.py": {"numpy", "onnxruntime", "recurrent_mt.text_files"},
+        "onnx_export": {
+            *("numpy", "onnx", "torch", "recurrent_mt.layers", "recurrent_mt.shortlist", "recurrent_mt.text_files")
+        },
+        "onnx_translation.py": {"numpy", "onnxruntime", "recurrent_mt.shortlist", "recurrent_mt.text_files"},
         "arguments.py": {"recurrent_mt.text_files"},
         "silence.py": set(),
         "numerics.py": set(),

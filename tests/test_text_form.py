@@ -5,12 +5,12 @@ import re
 
 import pytest
 
-from recurrent_mt.runs.experiment import PROJECT, read_experiment
+from recurrent_mt.runs.experiment import PROJECT, Experiment, read_experiment
 from recurrent_mt.runs.folder import RunFolder
 from recurrent_mt.runs.plan import make_plan
 from recurrent_mt.runs.view import record_options
 from recurrent_mt.text_files import FileError
-from recurrent_mt.text_form import TextForm, read_text_form
+from recurrent_mt.text_form import MOST_LEARNED, Lines, TextForm, read_text_form
 
 #: The class, the pieces it is made of, and the tool that learns SentencePiece's.
 KNOWING = {"recurrent_mt/text_form.py", "recurrent_mt/subwords.py", "recurrent_mt/cli/sentencepiece.py"}
@@ -112,25 +112,32 @@ def test_text_that_was_segmented_already_is_read_with_one_warning(tmp_path, capl
     assert warning.getMessage().startswith("the word d@@ ends in @@") and "give raw text" in warning.getMessage()
 
 
-def test_words_that_a_model_has_never_read_are_named_with_their_lines(tmp_path, caplog):
+def test_what_a_model_has_not_learned_to_read_is_named_with_its_lines(tmp_path, caplog):
     for folder, name, text in (
         ("text", "segmentation.model", "#version: 0.2\nl e</w>\n"),
-        ("data", "dict.fr.txt", "le 9\nd@@ 5\no@@ 4\ns 3\n. 2\n"),
+        ("data", "dict.fr.txt", "le 99\nd@@ 5\no@@ 4\ns 3\n. 2\n"),
     ):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / name).write_text(text, encoding="utf-8")
     form = TextForm(tmp_path, "fr", "en", "bpe", "moses", lowercase=False, truecased=False)
-    form.warn_of_unread([(1, form.read("le dos.", "fr")), (2, "")])
+    Lines(form, ["le dos.", ""])
     assert not caplog.records
-    texts = ["le dos R&D", "le dos", "le \N{GRINNING FACE}.", "des dos", "(.", "x", "y"]
-    form.warn_of_unread((number, form.read(text, "fr")) for number, text in enumerate(texts, 1))
-    form.warn_of_unread([(8, "z")])
+    long, unlike = "le " * (MOST_LEARNED + 1), "dos " * 8
+    texts = ["le dos R&D", "le dos", "le \N{GRINNING FACE}.", long, unlike, "le " * 20, "x", "y"]
+    Lines(form, texts)
+    Lines(form, ["x", "y"], len(texts) + 1)  # the rest of a text
+    Lines(form, ["z"])  # typed
     many, one = (record.getMessage() for record in caplog.records)
-    assert many.startswith("lines 1 (R), 3 (\N{GRINNING FACE}), 4 (des), 5 ((), 6 (x), and 1 more: what is in parenth")
-    assert one.startswith("line 8 (z): what is in parentheses is new to the model")
+    named = (
+        "lines 1 (R is new to the model), 3 (\N{GRINNING FACE} is new to the model), 4 (251 tokens, and it has learned"
+    )
+    assert many.startswith(named) and ", 5 (unlike what it has learned from: " in many
+    assert "7 (x is new to the model), and 1 more: the model has not learned to read this" in many
+    assert one.startswith("line 1 (z is new to the model): the model has not learned")
     # Of a dictionary of words, everybody knows that it is not all of them.
-    TextForm(tmp_path, "fr", "en", "word", "moses", lowercase=False, truecased=False).warn_of_unread([(1, "z")])
-    assert len(caplog.records) == 2
+    words = TextForm(tmp_path, "fr", "en", "word", "moses", lowercase=False, truecased=False)
+    assert words.unfamiliar("z") is None
+    assert Experiment.model_fields["max_length"].default == MOST_LEARNED
 
 
 def test_merges_are_learned_from_words_that_all_processors_count(tmp_path):

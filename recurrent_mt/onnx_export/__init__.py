@@ -1,7 +1,8 @@
 """Models as ONNX graphs, built operator by operator from their layers, for programs without PyTorch and fairseq.
 
-A model is a folder: ``encoder.onnx``, ``decoder.onnx``, two lists of words, and ``manifest.json``. What both graphs
-have, such as an embedding of both languages, is in ``shared.bin``.
+A model is a folder: ``encoder.onnx``, ``decoder.onnx``, two lists of words, and ``manifest.json``. With a shortlist,
+there are ``shortlist.tsv`` and ``output.onnx``, which selects rows of the output layer. What several graphs have, such
+as an embedding of both languages, is in ``shared.bin``.
 """
 
 from __future__ import annotations
@@ -17,16 +18,30 @@ from torch import nn
 
 from ..layers.min_gru_decoder import MinGRUDecoder
 from ..layers.weights import BiasedEmbedding
+from ..shortlist import Shortlist
 from ..text_files import write_aside, write_text
-from .decoder import AnyDecoder, GRUStep, MinGRUStep, Source, prepare_source, score_words, state_shapes
-from .encoders import add_encoder
-from .graph import Graph
+from .decoder import (
+    AnyDecoder,
+    GRUStep,
+    MinGRUStep,
+    Source,
+    prepare_source,
+    score_selected,
+    score_words,
+    select_outputs,
+    selected_description,
+    state_shapes,
+)
+from .encoders import READ_BATCHES, add_encoder
+from .graph import Graph, Words
 from .quantization import EightBitGraph
 
 #: The layout of the folder; a reader refuses another.
-FORMAT = "recurrent-mt-onnx-1"
-#: Constants of both graphs, of at least so many bytes.
+FORMAT = "recurrent-mt-onnx-2"
+#: Constants of several graphs, of at least so many bytes.
 SHARED, SMALLEST_SHARED = "shared.bin", 4096
+#: As :mod:`recurrent_mt.shortlist` reads it.
+SHORTLIST = "shortlist.tsv"
 
 
 class ExportedModel(NamedTuple):
@@ -61,7 +76,7 @@ class ExportedModel(NamedTuple):
     name: str
 
 
-def export_model(model: ExportedModel, folder: Path, *, int8: bool = False) -> None:
+def export_model(model: ExportedModel, folder: Path, *, int8: bool = False, shortlist: Path | None = None) -> None:
     """Writes the folder; the manifest comes last, so that no half-written folder is taken for a model.
 
     Args:
@@ -69,29 +84,37 @@ def export_model(model: ExportedModel, folder: Path, *, int8: bool = False) -> N
         folder: created if missing.
         int8: whether weights are stored in eight bits; see
             :class:`~recurrent_mt.onnx_export.quantization.EightBitGraph`.
+        shortlist: a file of ``recurrent-mt shortlist``: translations then have no other words than its.
 
     Raises:
-        ValueError: if there is no graph for the model's encoder.
+        OSError: if the shortlist cannot be read.
+        ValueError: if there is no graph for the model's encoder, or if the shortlist is of another model.
     """
     kind = EightBitGraph if int8 else Graph
     graphs = {
         "encoder.onnx": build_encoder(model, kind("encoder")),
-        "decoder.onnx": build_decoder(model, kind("decoder")),
+        "decoder.onnx": build_decoder(model, kind("decoder"), shortlist=shortlist is not None),
     }
+    texts = {"source.txt": lines_of(model.source_words), "target.txt": lines_of(model.target_words)}
+    if shortlist:
+        Shortlist.read(shortlist, model.source_words, model.target_words)
+        texts[SHORTLIST] = shortlist.read_text(encoding="utf-8")
+        graphs["output.onnx"] = build_output(model, kind("output"))
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "manifest.json").unlink(missing_ok=True)
     move_shared(list(graphs.values()), folder / SHARED)
     for file, graph in graphs.items():
         with write_aside(folder / file) as aside:
             onnx.save(graph, str(aside))
-    for file, words in (("source.txt", model.source_words), ("target.txt", model.target_words)):
-        write_text(folder / file, "".join(f"{word}\n" for word in words))
-    files = [*graphs, "source.txt", "target.txt", *([SHARED] if (folder / SHARED).is_file() else [])]
+    for file, text in texts.items():
+        write_text(folder / file, text)
+    files = [*graphs, *texts, *([SHARED] if (folder / SHARED).is_file() else [])]
     manifest = {
         "format": FORMAT,
         "model": model.name,
         "special": model.special,
         "state": list(state_shapes(model.decoder)),
+        "reads_batches": type(model.encoder) in READ_BATCHES,
         "longest_source": model.longest_source,
         "longest_target": model.longest_target,
         "sha256": {file: sha256((folder / file).read_bytes()).hexdigest() for file in files},
@@ -99,44 +122,67 @@ def export_model(model: ExportedModel, folder: Path, *, int8: bool = False) -> N
     write_text(folder / "manifest.json", json.dumps(manifest, indent=2) + "\n")
 
 
+def lines_of(words: Sequence[str]) -> str:
+    """A line for each word."""
+    return "".join(f"{word}\n" for word in words)
+
+
 def move_shared(graphs: Sequence[onnx.ModelProto], file: Path) -> None:
-    """Moves the constants that all graphs have into a file beside theirs; none is left if there are none."""
-    constants = [
-        {tensor.raw_data: tensor for tensor in graph.graph.initializer if len(tensor.raw_data) >= SMALLEST_SHARED}
-        for graph in graphs
-    ]
-    common = [data for data in constants[0] if all(data in others for others in constants)]
+    """Moves the constants that several graphs have into a file beside theirs; none is left if there are none."""
+    holders: dict[bytes, list[onnx.TensorProto]] = {}
+    for graph in graphs:
+        for tensor in graph.graph.initializer:
+            if len(tensor.raw_data) >= SMALLEST_SHARED:
+                holders.setdefault(tensor.raw_data, []).append(tensor)
+    common = {data: tensors for data, tensors in holders.items() if len(tensors) > 1}
     if not common:
         file.unlink(missing_ok=True)
         return
     with write_aside(file) as aside, aside.open("wb") as stream:
-        for data in common:
+        for data, tensors in common.items():
             place = {"location": file.name, "offset": stream.tell(), "length": len(data)}
             stream.write(data)
-            for found in constants:
-                found[data].ClearField("raw_data")
-                found[data].data_location = onnx.TensorProto.EXTERNAL
+            for tensor in tensors:
+                tensor.ClearField("raw_data")
+                tensor.data_location = onnx.TensorProto.EXTERNAL
                 entries = [onnx.StringStringEntryProto(key=key, value=str(value)) for key, value in place.items()]
-                found[data].external_data.extend(entries)
+                tensor.external_data.extend(entries)
 
 
 def build_encoder(model: ExportedModel, graph: Graph) -> onnx.ModelProto:
-    """From the words of one sentence (S,) to ``keys`` (S', A), ``values`` (S', P), and the first state."""
-    embedded = embed(graph, model.source_embedding, graph.input("words", "int", ["S"]))
-    encoded = add_encoder(graph, model.encoder, model.encoder_norm, embedded)
-    source, state = prepare_source(graph, model.decoder, encoded)
-    graph.output(source.keys, "keys", ["K", None])
-    graph.output(source.values, "values", ["K", None])
-    for name, (_, *shape) in state_shapes(model.decoder).items():
-        graph.output(state[name], name, [1, *shape])
+    """From the words (S, B) of sentences to ``keys`` (B, S', A), ``values`` (B, S', P), and the first state.
+
+    ``lengths`` (B,) says where each sentence ends. B is 1 unless the encoder is one of
+    :data:`~recurrent_mt.onnx_export.encoders.READ_BATCHES`.
+    """
+    numbers, lengths = graph.input("words", "int", ["S", "B"]), graph.input("lengths", "int", ["B"])
+    embedded = embed(graph, model.source_embedding, graph.op("Reshape", numbers, [-1]))
+    words = Words(embedded, lengths, graph.op("Shape", lengths))
+    encoded = add_encoder(graph, model.encoder, model.encoder_norm, words)
+    source, state = prepare_source(graph, model.decoder, encoded, words)
+    graph.output(source.keys, "keys", "float", ["B", "K", None])
+    graph.output(source.values, "values", "float", ["B", "K", None])
+    for name, shape in state_shapes(model.decoder).items():
+        graph.output(state[name], name, "float", ["B", *shape[1:]])
     return graph.model()
 
 
-def build_decoder(model: ExportedModel, graph: Graph) -> onnx.ModelProto:
-    """From the last word (N,), the source (B, S', …), and the state (N, …) to ``log_probabilities`` and the next state.
+def build_output(model: ExportedModel, graph: Graph) -> onnx.ModelProto:
+    """From the words (V',) that the translations of a batch may have to the decoder's inputs of the output layer."""
+    selected = select_outputs(graph, model.output, graph.input("words", "int", ["V"]))
+    for name, value in selected.items():
+        graph.output(value, *selected_description(graph, name))
+    return graph.model()
+
+
+def build_decoder(model: ExportedModel, graph: Graph, *, shortlist: bool) -> onnx.ModelProto:
+    """One step: from the last word (N,), the source (B, S', …), and the state (N, …) to words and the next state.
 
     N is a multiple of B: hypothesis n is one of sentence n // (N / B). Before the first word, the last word is
-    ``</s>``.
+    ``</s>``. Of each hypothesis, ``following`` (N, k) are the ``count`` (1,) most probable words, and ``scores`` their
+    log-probabilities, to which ``forbidden`` (V,) was added. With a shortlist, there are only the words that
+    :func:`build_output` was given, numbered by their places there; ``excluded`` (B, V') is −∞ for those of them that a
+    sentence cannot have, and otherwise 0.
     """
     shapes = state_shapes(model.decoder)
     word = graph.input("word", "int", ["N"])
@@ -153,9 +199,13 @@ def build_decoder(model: ExportedModel, graph: Graph) -> onnx.ModelProto:
         else GRUStep(graph, model.decoder, source, begins)
     )
     features, following = step(embed(graph, model.target_embedding, word), state)
-    graph.output(score_words(graph, features, model.output), "log_probabilities", ["N", None])
+    scores = (score_selected if shortlist else score_words)(graph, features, model.output)
+    scores = graph.op("Add", scores, graph.input("forbidden", "float", ["V"]))
+    best, words = graph.op("TopK", scores, graph.input("count", "int", [1]), count=2)
+    graph.output(best, "scores", "float", ["N", None])
+    graph.output(words, "following", "int", ["N", None])
     for name, shape in shapes.items():
-        graph.output(following[name], f"next_{name}", shape)
+        graph.output(following[name], f"next_{name}", "float", shape)
     return graph.model()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, cast
 
-import torch
 from torch import nn
 
 from ..layers.attention import Attention
@@ -16,6 +15,7 @@ from ..layers.min_gru_decoder import MinGRUDecoder
 from .encoders import Encoded
 from .graph import (
     Graph,
+    Words,
     apply_linear,
     columns,
     gru_step,
@@ -27,14 +27,16 @@ from .graph import (
 
 #: The score of a place without an annotation: its share in the softmax is exactly zero.
 NOTHING = -1e30
+#: How far a score can be below the best: of the softmax, a word there has less than a float can tell.
+FURTHEST = -60.0
 
 
 class Source(NamedTuple):
     """What each step reads: see :class:`recurrent_mt.layers.decoder.DecoderState`.
 
     Attributes:
-        keys: (…, S', A).
-        values: (…, S', P) the products of the annotations with every weight that a context is multiplied by.
+        keys: (B, S', A).
+        values: (B, S', P) the products of the annotations with every weight that a context is multiplied by.
         present: (B, S') where there is an annotation, in a step; empty before.
     """
 
@@ -68,8 +70,8 @@ def products_width(decoder: AnyDecoder) -> int:
     return entering + decoder.readout.width
 
 
-def prepare_source(graph: Graph, decoder: AnyDecoder, encoded: Encoded) -> tuple[Source, dict[str, str]]:
-    """The source as every step reads it, and the state before the first step of one hypothesis, by name."""
+def prepare_source(graph: Graph, decoder: AnyDecoder, encoded: Encoded, words: Words) -> tuple[Source, dict[str, str]]:
+    """The source as every step reads it, and the state before the first step of a hypothesis each, by name."""
     attention, shapes = attention_of(decoder), state_shapes(decoder)
     weight = decoder.above.input_weight if isinstance(decoder, MinGRUDecoder) else decoder.first.context_weight
     readable = encoded.summary if attention is None else encoded.annotations
@@ -79,10 +81,17 @@ def prepare_source(graph: Graph, decoder: AnyDecoder, encoded: Encoded) -> tuple
         keys = readable if attention.key is None else apply_linear(graph, readable, attention.key)
         keys = keys if attention.scale == 1 else graph.op("Mul", keys, attention.scale)
     hidden = graph.op("Tanh", apply_linear(graph, encoded.summary, decoder.initial))
-    state = {"hidden": graph.op("Reshape", hidden, [1, *shapes["hidden"][1:]])}
+    state = {"hidden": graph.op("Reshape", hidden, [-1, *shapes["hidden"][1:]])}
     if "context" in shapes:
-        state["context"] = graph.op("Identity", torch.zeros(1, shapes["context"][1]))
-    return Source(keys, graph.op("Concat", *values, axis=1)), state
+        state["context"] = graph.op("Expand", 0.0, graph.op("Concat", words.sentences, shapes["context"][1:], axis=0))
+
+    def by_sentence(rows: str) -> str:
+        """(S' B, A) as (B, S', A)."""
+        width = graph.op("Slice", graph.op("Shape", rows), [1], [2])
+        shape = graph.op("Concat", [-1], words.sentences, width, axis=0)
+        return graph.op("Transpose", graph.op("Reshape", rows, shape), perm=[1, 0, 2])
+
+    return Source(by_sentence(keys), by_sentence(graph.op("Concat", *values, axis=1))), state
 
 
 class DecoderStep:
@@ -212,8 +221,44 @@ def stack_layers(graph: Graph, layers: list[str]) -> str:
     return graph.op("Concat", *(graph.op("Unsqueeze", states, [1]) for states in layers), axis=1)
 
 
+def output_layers(output: nn.Module) -> list[nn.Linear]:
+    """From features to scores: a linear layer, or two."""
+    return cast("list[nn.Linear]", list(output) if isinstance(output, nn.Sequential) else [output])
+
+
+def select_outputs(graph: Graph, output: nn.Module, words: str) -> dict[str, str]:
+    """Of the last layer of the output, what belongs to some words (V',), by name."""
+    last = output_layers(output)[-1]
+    selected = graph.select(last.weight, words)
+    return selected if last.bias is None else {**selected, "bias": graph.op("Gather", last.bias, words)}
+
+
+def selected_description(graph: Graph, name: str) -> tuple[str, str, list[str | None]]:
+    """How `output.onnx` and the decoder call one of these: its name, format, and shape, whose last size is V'."""
+    format, rank = ("float", 1) if name == "bias" else graph.selected[name]
+    return f"output_{name}", format, [None] * (rank - 1) + ["V"]
+
+
 def score_words(graph: Graph, features: str, output: nn.Module) -> str:
     """The log-probabilities (N, V) of all words."""
-    for layer in output if isinstance(output, nn.Sequential) else [output]:
+    for layer in output_layers(output):
         features = apply_linear(graph, features, layer)
     return graph.op("LogSoftmax", features, axis=-1)
+
+
+def score_selected(graph: Graph, features: str, output: nn.Module) -> str:
+    """The log-probabilities (N, V') of the words of :func:`select_outputs`, of which each sentence has some."""
+    *others, last = output_layers(output)
+    for layer in others:
+        features = apply_linear(graph, features, layer)
+    selected = {name: graph.input(*selected_description(graph, name)) for name in graph.selected}
+    scores = graph.multiply_selected(features, selected)
+    if last.bias is not None:
+        scores = graph.op("Add", scores, graph.input(*selected_description(graph, "bias")))
+    excluded = graph.op("Unsqueeze", graph.input("excluded", "float", ["B", "V"]), [1])
+    by_sentence = graph.op("Mul", graph.op("Shape", excluded), [1, -1, 1])
+    scores = graph.op("Add", graph.op("Reshape", scores, by_sentence), excluded)  # (B, k, V')
+    # Where a share of the softmax is no normal number, onnxruntime takes eight times as long.
+    distance = graph.op("Sub", scores, graph.op("ReduceMax", scores, [-1], keepdims=1))
+    scores = graph.op("Add", graph.op("LogSoftmax", graph.op("Max", distance, FURTHEST), axis=-1), excluded)
+    return graph.op("Reshape", scores, graph.op("Slice", by_sentence, [1], [3]))

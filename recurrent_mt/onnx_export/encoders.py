@@ -1,4 +1,4 @@
-"""The encoders as operators of a graph, over the words of one sentence: no padding and no masks."""
+"""The encoders as operators of a graph, over the words of one sentence or, of some, of several."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from torch import Tensor, nn
 
 from ..layers.grconv import WAVES, DilatedGRConv, DilatedGRConvEncoder, GRConvEncoder, GRConvWeights
 from ..layers.gru import GRU, GRUEncoder
+from ..layers.min_gru import MinGRU, MinGRUEncoder
 from .graph import (
     Graph,
+    Words,
     apply_linear,
     apply_norm,
     columns,
-    gru_over_sentence,
+    gru_over_sentences,
     layer_output,
     linear,
+    min_gru_over_sentences,
 )
 
 
@@ -26,25 +29,30 @@ class Encoded(NamedTuple):
     """What an encoder leaves in the graph.
 
     Attributes:
-        annotations: (S', D).
-        summary: (1, C).
+        annotations: (S' B, D), in the order of :class:`~recurrent_mt.onnx_export.graph.Words`.
+        summary: (B, C).
     """
 
     annotations: str
     summary: str
 
 
-def encode_with_gru(graph: Graph, layer: GRUEncoder, embedded: str) -> tuple[str, str]:
-    """Exports :class:`recurrent_mt.layers.gru.GRUEncoder`."""
-    rows = embedded
+def encode_with_gru(graph: Graph, layer: GRUEncoder, words: Words) -> tuple[str, str]:
+    """Exports :class:`recurrent_mt.layers.gru.GRUEncoder`, and that of minimal GRUs."""
+    rows = words.rows
     for directions in layer.layers:
-        outputs = [
-            layer_output(graph, direction.output, gru_over_sentence(graph, direction, rows, backward=backward), rows)
-            for direction, backward in zip(cast("list[GRU]", directions), (False, True))
-        ]
+        outputs = []
+        for direction, backward in zip(cast("list[GRU | MinGRU]", directions), (False, True)):
+            if isinstance(direction, MinGRU):
+                states = min_gru_over_sentences(graph, direction, rows, words, backward=backward)
+            else:
+                states = gru_over_sentences(graph, direction, rows, words, backward=backward)
+            outputs.append(layer_output(graph, direction.output, states, rows))
         rows = outputs[0] if len(outputs) == 1 else graph.op("Concat", *outputs, axis=1)
     # The last word's state forward, and the first word's backward.
-    ends = [graph.op("Gather", output, [place], axis=0) for output, place in zip(outputs, (-1, 0))]
+    first = graph.op("Range", 0, graph.op("Squeeze", words.sentences, [0]), 1)
+    last = graph.op("Add", first, graph.op("Mul", graph.op("Sub", words.lengths, 1), words.sentences))
+    ends = [graph.op("Gather", output, places, axis=0) for output, places in zip(outputs, (last, first))]
     chosen = {"both": ends, "forward": ends[:1], "backward": ends[1:]}[layer.summary]
     return rows, graph.op("Concat", *chosen, axis=1)
 
@@ -60,9 +68,9 @@ def positions_of(graph: Graph, rows: str) -> str:
     return graph.op("Cast", graph.op("Range", 0, count, 1), to=1)
 
 
-def encode_with_grconv(graph: Graph, layer: GRConvEncoder, embedded: str) -> tuple[str, str]:
+def encode_with_grconv(graph: Graph, layer: GRConvEncoder, words: Words) -> tuple[str, str]:
     """Exports :class:`recurrent_mt.layers.grconv.GRConvEncoder`."""
-    leaves = apply_linear(graph, embedded, layer.leaves)
+    leaves = apply_linear(graph, words.rows, layer.leaves)
     above = graph.op("Squeeze", graph.op("Sub", count_rows(graph, leaves), [1]), [0])
 
     def rise(inner: Graph, state: Sequence[str]) -> list[str]:
@@ -95,9 +103,9 @@ def merge_children(graph: Graph, weights: GRConvWeights, activation: str, left: 
     return graph.op("ReduceSum", graph.op("Mul", shares, choices), [1], keepdims=0)
 
 
-def encode_with_dilated_grconv(graph: Graph, layer: DilatedGRConvEncoder, embedded: str) -> tuple[str, str]:
+def encode_with_dilated_grconv(graph: Graph, layer: DilatedGRConvEncoder, words: Words) -> tuple[str, str]:
     """Writes :class:`recurrent_mt.layers.grconv.DilatedGRConvEncoder`."""
-    leaves = apply_linear(graph, embedded, layer.leaves)
+    leaves = apply_linear(graph, words.rows, layer.leaves)
     if layer.positions is not None:
         angles = graph.op("Mul", graph.op("Unsqueeze", positions_of(graph, leaves), [1]), 0.5 ** torch.arange(WAVES))
         waves = graph.op("Mul", graph.op("Concat", graph.op("Sin", angles), graph.op("Cos", angles), axis=1), 0.1)
@@ -160,13 +168,16 @@ def raise_dilated(graph: Graph, state: Sequence[str], *, weights: GRConvWeights)
 
 ENCODERS: dict[type[nn.Module], Callable[..., tuple[str, str]]] = {
     GRUEncoder: encode_with_gru,
+    MinGRUEncoder: encode_with_gru,
     GRConvEncoder: encode_with_grconv,
     DilatedGRConvEncoder: encode_with_dilated_grconv,
 }
+#: Those that read several sentences at once; the others' graphs have no padding and no masks.
+READ_BATCHES = {GRUEncoder, MinGRUEncoder}
 
 
-def add_encoder(graph: Graph, layer: nn.Module, norm: nn.LayerNorm | None, embedded: str) -> Encoded:
-    """Adds an encoder of words (S, E), with a norm of its output if there is one.
+def add_encoder(graph: Graph, layer: nn.Module, norm: nn.LayerNorm | None, words: Words) -> Encoded:
+    """Adds an encoder, with a norm of its output if there is one.
 
     Raises:
         ValueError: if the encoder is none of :data:`ENCODERS`.
@@ -174,5 +185,5 @@ def add_encoder(graph: Graph, layer: nn.Module, norm: nn.LayerNorm | None, embed
     if type(layer) not in ENCODERS:
         known = ", ".join(kind.__name__ for kind in ENCODERS)
         raise ValueError(f"there is no ONNX graph for the encoder {type(layer).__name__}; there is for {known}")
-    encoded = Encoded(*ENCODERS[type(layer)](graph, layer, embedded))
+    encoded = Encoded(*ENCODERS[type(layer)](graph, layer, words))
     return encoded if norm is None else Encoded(*(apply_norm(graph, rows, norm) for rows in encoded))

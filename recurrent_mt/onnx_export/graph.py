@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import onnx
@@ -22,7 +22,12 @@ OPSET, FILE_VERSION = 18, 9
 #: What an operator takes: the name of a value in the graph, or a constant.
 Operand = str | Tensor | np.ndarray | Sequence[int] | int | float
 
-_FORMATS = {"float": TensorProto.FLOAT, "int": TensorProto.INT64, "bool": TensorProto.BOOL}
+_FORMATS = {
+    "float": TensorProto.FLOAT,
+    "int": TensorProto.INT64,
+    "int8": TensorProto.INT8,
+    "bool": TensorProto.BOOL,
+}
 
 
 class Graph:
@@ -47,14 +52,14 @@ class Graph:
         self._names = 0
 
     def input(self, name: str, format: str, shape: Sequence[str | int | None]) -> str:
-        """An input: its format is ``float``, ``int``, or ``bool``; sizes that vary have names."""
+        """An input: its format is ``float``, ``int``, ``int8``, or ``bool``; sizes that vary have names."""
         self._inputs.append(helper.make_tensor_value_info(name, _FORMATS[format], shape))
         return name
 
-    def output(self, value: str, name: str, shape: Sequence[str | int | None]) -> None:
-        """Makes a value, of floats, an output under a name."""
+    def output(self, value: str, name: str, format: str, shape: Sequence[str | int | None]) -> None:
+        """Makes a value an output under a name; formats and sizes as of :meth:`input`."""
         self._nodes.append(helper.make_node("Identity", [value], [name]))
-        self._outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+        self._outputs.append(helper.make_tensor_value_info(name, _FORMATS[format], shape))
 
     def op(self, operator: str, *operands: Operand | None, count: int = 1, **attributes: Any) -> Any:
         """Adds an operator.
@@ -76,6 +81,17 @@ class Graph:
     def multiply(self, rows: str, weight: Tensor, bias: Tensor | None = None) -> str:
         """The products (N, M) of a weight (M, K) with rows (N, K), plus the bias (M,) if there is one."""
         return self.op("Gemm", rows, weight, *([] if bias is None else [bias]), transB=1)
+
+    #: What is selected of a weight: the format of each value, and its rank.
+    selected: ClassVar[dict[str, tuple[str, int]]] = {"weight": ("float", 2)}
+
+    def select(self, weight: Tensor, numbers: str) -> dict[str, str]:
+        """The rows of a weight (M, K) that have these numbers (M',), as :meth:`multiply_selected` takes them."""
+        return {"weight": self.op("Transpose", self.op("Gather", weight, numbers))}
+
+    def multiply_selected(self, rows: str, selected: Mapping[str, str]) -> str:
+        """The products (N, M') of selected rows with rows (N, K)."""
+        return self.op("MatMul", rows, selected["weight"])
 
     def look_up(self, table: Tensor, words: str) -> str:
         """The rows of a table that words have."""
@@ -111,6 +127,36 @@ class Graph:
         inner._outputs += [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in results[1:]]
         found = self.op("Loop", times, np.array(True), *state, count=len(state), body=inner._build())
         return [found] if len(state) == 1 else found
+
+    def scan(self, body: Callable[..., str], state: str, sequences: Sequence[str], *, backward: bool) -> str:
+        """Goes along sequences.
+
+        Args:
+            body: adds a step to its graph: from the graph, the state before, and a row of each sequence, to the state
+                after.
+            state: before the first step, (B, H).
+            sequences: each (S, B, H).
+            backward: whether the last row comes first.
+
+        Returns:
+            (S, B, H) the states, each in the place of the rows that it comes from.
+        """
+        inner = Graph(self._new_name("body"), outer=self)
+        names = [self._new_name("before"), *(self._new_name("row") for _ in sequences)]
+        after = body(inner, *names)
+        results = [inner.op("Identity", after) for _ in range(2)]
+        inner._inputs, inner._outputs = (
+            [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, None]) for name in some]
+            for some in (names, results)
+        )
+        directions = {
+            f"scan_{side}_directions": [int(backward)] * n for side, n in (("input", len(sequences)), ("output", 1))
+        }
+        built = inner._build()
+        _, states = self.op(
+            "Scan", state, *sequences, count=2, body=built, num_scan_inputs=len(sequences), **directions
+        )
+        return states
 
     def model(self) -> onnx.ModelProto:
         model = helper.make_model(
@@ -213,8 +259,27 @@ def layer_output(graph: Graph, output: LayerOutput, states: str, inputs: str, al
     return states if output.norm is None else apply_norm(graph, states, output.norm)
 
 
-def gru_over_sentence(graph: Graph, layer: GRU, rows: str, *, backward: bool) -> str:
-    """The states (S, H) over the words (S, E) of one sentence, from zeros on, in the words' order."""
+class Words(NamedTuple):
+    """The words that an encoder reads: of B sentences, the first words of all come before the second words.
+
+    Attributes:
+        rows: (S B, E) embedded; what is beyond the end of a sentence may be anything.
+        lengths: (B,) the sentences' lengths.
+        sentences: (1,) B.
+    """
+
+    rows: str
+    lengths: str
+    sentences: str
+
+
+def by_position(graph: Graph, rows: str, words: Words, width: int) -> str:
+    """Rows (S B, width) as (S, B, width)."""
+    return graph.op("Reshape", rows, graph.op("Concat", [-1], words.sentences, [width], axis=0))
+
+
+def gru_over_sentences(graph: Graph, layer: GRU, rows: str, words: Words, *, backward: bool) -> str:
+    """The states (S B, H) over the inputs (S B, E) of sentences, from zeros on, in the words' order."""
     size = layer.hidden_size
 
     def reorder(weight: Tensor) -> Tensor:
@@ -223,17 +288,41 @@ def gru_over_sentence(graph: Graph, layer: GRU, rows: str, *, backward: bool) ->
         return torch.cat([update, reset, candidate])[None]
 
     recurrent = torch.cat([whole_matrix(layer.gate_weight), whole_matrix(layer.candidate_weight)])
-    bias = layer.biases().detach()
+    entering = whole_matrix(layer.input_weight)
     states, _ = graph.op(
         "GRU",
-        graph.op("Unsqueeze", rows, [1]),
-        graph.recurrent(reorder(whole_matrix(layer.input_weight))),
+        by_position(graph, rows, words, entering.size(1)),
+        graph.recurrent(reorder(entering)),
         graph.recurrent(reorder(recurrent)),
-        F.pad(reorder(bias), (0, 3 * size)),
+        F.pad(reorder(layer.biases().detach()), (0, 3 * size)),
+        graph.op("Cast", words.lengths, to=TensorProto.INT32),
         count=2,
         hidden_size=size,
         # The reset gate acts before the recurrent product, as in the papers.
         linear_before_reset=0,
         direction="reverse" if backward else "forward",
     )
-    return graph.op("Squeeze", states, [1, 2])
+    return graph.op("Reshape", states, [-1, size])
+
+
+def min_gru_over_sentences(graph: Graph, layer: MinGRU, rows: str, words: Words, *, backward: bool) -> str:
+    """The same of a minimal GRU: gates that stay shut beyond a sentence's end keep the state as it is."""
+    size, inputs = layer.hidden_size, project_inputs(graph, layer, rows)
+    positions = graph.op("Unsqueeze", graph.op("Range", 0, longest_of(graph, words), 1), [1])
+    present = graph.op("Cast", graph.op("Less", positions, words.lengths), to=TensorProto.FLOAT)
+    present = graph.op("Reshape", present, [-1, 1])
+    update = graph.op("Mul", graph.op("Sigmoid", columns(graph, inputs, 0, size)), present)
+    added = graph.op("Mul", update, columns(graph, inputs, size, 2 * size))
+    kept = graph.op("Sub", 1.0, update)
+    start = graph.op("Expand", 0.0, graph.op("Concat", words.sentences, [size], axis=0))
+
+    def step(inner: Graph, before: str, kept: str, added: str) -> str:
+        return inner.op("Add", inner.op("Mul", kept, before), added)
+
+    sequences = [by_position(graph, values, words, size) for values in (kept, added)]
+    return graph.op("Reshape", graph.scan(step, start, sequences, backward=backward), [-1, size])
+
+
+def longest_of(graph: Graph, words: Words) -> str:
+    """S, as a number."""
+    return graph.op("ReduceMax", words.lengths, keepdims=0)

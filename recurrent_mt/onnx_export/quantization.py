@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import numpy as np
 from onnx import TensorProto
 from torch import Tensor
 
-from .graph import Graph
+from .graph import Graph, Operand
 
 #: The largest whole number that a weight becomes. Seven bits: with AVX2 alone, two products are added in 16 bits, which
 #: eight overflow.
@@ -27,22 +30,34 @@ class EightBitGraph(Graph):
     """
 
     def multiply(self, rows: str, weight: Tensor, bias: Tensor | None = None) -> str:
-        """As of :class:`Graph`.
+        numbers, scales = round_rows(weight)
+        # onnxruntime turns the matrix when it loads the model.
+        product = self._multiply_whole(rows, self.op("Transpose", numbers), scales)
+        return product if bias is None else self.op("Add", product, bias)
+
+    selected: ClassVar = {"weight": ("int8", 2), "scales": ("float", 1)}
+
+    def select(self, weight: Tensor, numbers: str) -> dict[str, str]:
+        rounded, scales = round_rows(weight)
+        turned = self.op("Transpose", self.op("Gather", rounded, numbers))
+        return {"weight": turned, "scales": self.op("Gather", scales, numbers)}
+
+    def multiply_selected(self, rows: str, selected: Mapping[str, str]) -> str:
+        return self._multiply_whole(rows, selected["weight"], selected["scales"])
+
+    def _multiply_whole(self, rows: str, weight: str, scales: Operand) -> str:
+        """The products (N, M) of rows (N, K), rounded, and a weight (K, M) of whole numbers with its columns' scales.
 
         The product is multiplied by the scales of the columns first, and then by those of the rows: of the other order,
         onnxruntime (1.31) makes one operator, whose result for a single row was a tenth off.
         """
-        numbers, scales = round_rows(weight)
         largest = self.op("Max", self.op("ReduceMax", self.op("Abs", rows), [-1], keepdims=1), LEAST)
         scale = self.op("Mul", largest, 1 / LARGEST_INPUT)
         rounded = self.op("Add", self.op("Round", self.op("Div", rows, scale)), float(ZERO))
         whole = self.op("Cast", rounded, to=TensorProto.UINT8)
-        # onnxruntime turns the matrix when it loads the model.
-        turned = self.op("Transpose", numbers)
-        product = self.op("MatMulInteger", whole, turned, np.array(ZERO, dtype=np.uint8))
+        product = self.op("MatMulInteger", whole, weight, np.array(ZERO, dtype=np.uint8))
         product = self.op("Mul", self.op("Cast", product, to=TensorProto.FLOAT), scales)
-        product = self.op("Mul", product, scale)
-        return product if bias is None else self.op("Add", product, bias)
+        return self.op("Mul", product, scale)
 
     def look_up(self, table: Tensor, words: str) -> str:
         numbers, scales = round_rows(table)

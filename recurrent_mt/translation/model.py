@@ -275,6 +275,14 @@ class Model:
             raise ValueError(f"This has {count:,} tokens; {self.name} takes {most:,}. Shorten it.")
         return tokens
 
+    def unfamiliar(self, text: str) -> str | None:
+        """What in a raw sentence the model has not learned to read, in a few words; None if nothing.
+
+        Raises:
+            ValueError: as of `read`.
+        """
+        return self.text.unfamiliar(self.split(text))
+
     def write(self, tokens: Sequence[str]) -> str:
         """Joins tokens to a translation as people write it."""
         return self.text.write([token for token in tokens if token != END_OF_SENTENCE])

@@ -11,7 +11,7 @@ import pytest
 from recurrent_mt.onnx_translation import OnnxModel, translate
 from tests.checkpoints.checkpoints import small_checkpoint
 from tests.cli.test_run_folder import run_folder
-from tests.commands import call
+from tests.commands import REPOSITORY, call
 
 
 def test_an_exported_model_translates_a_file_of_tokens(tmp_path):
@@ -27,6 +27,32 @@ def test_an_exported_model_translates_a_file_of_tokens(tmp_path):
     assert printed == "".join(f"{line}\n" for line in expected)
     assert call(*words, "--out", tmp_path / "out", "--batch", 2).returncode == 0
     assert (tmp_path / "out").read_text() == printed
+
+
+def test_with_a_shortlist_an_exported_model_writes_its_words_alone(tmp_path):
+    small_checkpoint(tmp_path, "min_gru_encoder", decoder_attention="additive")
+    (tmp_path / "list").write_text("s1\tt3\n</s>\t</s>\n")
+    words = ("export", tmp_path / "checkpoint.pt", "--data", tmp_path, "--out", tmp_path / "onnx", "--int8")
+    assert call(*words, "--shortlist", tmp_path / "list").returncode == 0
+    (tmp_path / "source").write_text("s1 s2\n")
+    done = call("translate-onnx", tmp_path / "onnx", "--max-words", 5, "--input", tmp_path / "source")
+    assert set(done.stdout.split()) <= {"t3", "<unk>", "<s>"}
+    (tmp_path / "onnx" / "shortlist.tsv").write_text("s1\tt4\n</s>\t</s>\n")
+    done = call("translate-onnx", tmp_path / "onnx", "--input", tmp_path / "source")
+    assert done.returncode == 1 and "shortlist.tsv: it is not the file that was exported" in done.stderr
+    (tmp_path / "list").write_text("s1\tnowhere\n")
+    done = call(*words, "--shortlist", tmp_path / "list")
+    assert done.returncode == 1 and "list, line 1: 'nowhere' is not in the target dictionary" in done.stderr
+    # Exported without one, the folder has none.
+    assert call(*words).returncode == 0
+    assert call("translate-onnx", tmp_path / "onnx", "--max-words", 5, "--input", tmp_path / "source").returncode == 0
+
+
+def test_a_model_that_was_exported_before_translates_still():
+    """The layout recurrent-mt-onnx-1 is that of the box here."""
+    model = OnnxModel(REPOSITORY / "pretrained/fr-en/recurrent_mt_fr_en/onnx", threads=1)
+    ((first, *_),) = translate(model, ["Le Parlement a adopté la résolution ."], beam=2)
+    assert first.text(model) == "Parliament adopted the resolution ."
 
 
 def test_export_names_a_missing_checkpoint(tmp_path):
@@ -59,7 +85,7 @@ def test_translate_onnx_names_lines_that_are_new_to_the_model(monkeypatch, tmp_p
     monkeypatch.setattr("recurrent_mt.cli.translate_onnx.find_export", lambda place: place)
     done = call("translate-onnx", "--run", tmp_path, "--input", tmp_path / "source")
     assert done.stdout == "t\n\nt\n"
-    assert "line 3 (\N{SNOWMAN}): what is in parentheses is new to" in caplog.text
+    assert "line 3 (\N{SNOWMAN} is new to the model): the model has not learned" in caplog.text
     model.target_words = ["</s>", "u"]
     refused = call("translate-onnx", "--run", tmp_path, "--input", tmp_path / "source")
     assert refused.returncode == 1
@@ -93,7 +119,7 @@ def test_translate_onnx_counts_empty_lines_where_it_names_a_sentence(monkeypatch
     model = SimpleNamespace(numbers=str.split, longest_source=2)
     monkeypatch.setattr("recurrent_mt.onnx_translation.OnnxModel", lambda folder, threads: model)
     monkeypatch.setattr("recurrent_mt.cli.translate_onnx.check_words", lambda model, form, folder: None)
-    monkeypatch.setattr("recurrent_mt.text_form.TextForm.warn_of_unread", lambda form, sentences: None)
+    monkeypatch.setattr("recurrent_mt.text_form.TextForm.unfamiliar", lambda form, tokens: None)
     done = call("translate-onnx", tmp_path, "--run", tmp_path, "--input", tmp_path / "source")
     assert "sentence 3 has 3 words, </s> included; the model takes 2" in done.stderr
 

@@ -151,8 +151,9 @@ CONFIGURATION = (
 SIZES = {"H": 4, "E": 3, "S": 5, "T": 6}
 
 MANIFEST = {
-    **{"format": "recurrent-mt-onnx-1", "model": "GRUEncoderModel", "state": ["hidden", "context"]},
+    **{"format": "recurrent-mt-onnx-2", "model": "GRUEncoderModel", "state": ["hidden", "context"]},
     **{"special": {"<pad>": 1, "</s>": 2, "<unk>": 3}, "longest_source": 1024, "longest_target": 1024},
+    "reads_batches": True,
 }
 
 READERS = {

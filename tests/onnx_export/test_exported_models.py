@@ -12,14 +12,17 @@ from fairseq.sequence_generator import SequenceGenerator
 
 from recurrent_mt.layers.grconv import DilatedGRConvEncoder
 from recurrent_mt.onnx_export import encoders, export_model
-from recurrent_mt.onnx_translation import MORE, TIMES, OnnxModel, beam_search, largest, translate
+from recurrent_mt.onnx_translation import MORE, TIMES, OnnxModel, beam_search, translate
+from recurrent_mt.shortlist import Shortlist, write_shortlist
 from recurrent_mt.text_files import FileError
 from recurrent_mt.text_form import LENGTH_LIMITS
+from tests.kernels.batches import needs_native
 from tests.models.building import ARCHITECTURES, ENCODERS_WITH_ATTENTION, build, sources, task
 from tests.models.test_search import generate, models
 from tests.parity.made_up import made_up
 from user_dir.checkpoints.exporting import take_apart
 from user_dir.checkpoints.groundhog import KINDS, import_model
+from user_dir.tasks.native_translation import NativeGenerator
 
 LENGTHS = [3, 7, 1, 5]
 #: The layer of each encoder. One without a graph is refused, by name.
@@ -65,6 +68,15 @@ def export(model, folder, for_task=None, **options):
     return OnnxModel(folder, threads=1)
 
 
+def first_scores(exported, sentences):
+    """The log-probabilities (B, V) of the first words."""
+    encoded, state = exported.encode(sentences)
+    count = len(encoded.words)
+    forbidden = np.zeros(count, dtype=np.float32)
+    scores, words, _ = exported.step(np.full(len(sentences), exported.eos), encoded, state, forbidden, count)
+    return np.take_along_axis(scores, words.argsort(axis=1), axis=1)
+
+
 def words_of(batch):
     return [row[row.ne(1)].numpy() for row in batch["src_tokens"]]
 
@@ -89,13 +101,13 @@ def test_an_exported_model_translates_as_fairseq_does(architecture, attention, o
 
 def test_every_graph_is_that_of_a_model_here():
     assert set(encoders.ENCODERS) - {DilatedGRConvEncoder} == {LAYERS[name] for name in EXPORTED}
-    assert EXPORTED == ["grconv_encoder", "gru_encoder"]
+    assert EXPORTED == ["grconv_encoder", "gru_encoder", "min_gru_encoder"]
 
 
 @pytest.mark.parametrize(
     ("architecture", "options", "message"),
     [
-        ("grnn_encoder", {}, "no ONNX graph for the encoder GRNNEncoder; there is for GRUEncoder, GRConv"),
+        ("grnn_encoder", {}, "no ONNX graph for the encoder GRNNEncoder; there is for GRUEncoder, MinGRU"),
         ("gru_encoder", {"skip_time": 2}, "model.pt has --skip-time, which is not exported"),
         ("gru_encoder", {"encoder_transition_depth": 2}, "model.pt has a deep transition, which is not exported"),
         ("gru_encoder", {"decoder_self_attention_heads": 2}, "model.pt has self-attention, which is not exported"),
@@ -130,6 +142,46 @@ def test_an_imported_model_of_the_authors_translates_as_fairseq_does(kind, tmp_p
     assert_same_translations(beam_search(exported, words_of(batch), beam=5, max_words=9), expected)
 
 
+@needs_native
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"decoder_output_rank": 3},
+        {"decoder_attention": "none", "decoder_cell": "min_gru", "decoder_readout": "linear"},
+        {"decoder_out_embed_dim": 8, "share_decoder_input_output_embed": True},
+    ],
+)
+@pytest.mark.parametrize("beam", [1, 5])
+def test_with_a_shortlist_an_exported_model_translates_as_the_native_search_does(options, beam, tmp_path):
+    for_task = task(target_words=60)
+    words = for_task.target_dictionary.symbols
+    lists = {f"s{number}": words[4 + number :: 5] for number in range(9)} | {"</s>": ["</s>", "t1"]}
+    write_shortlist(tmp_path / "list", lists)
+    model = build("gru_encoder", for_task, **{"decoder_attention": "additive", **options}).eval()
+    batch = sources(LENGTHS)
+    generator = NativeGenerator([model], for_task.target_dictionary, beam_size=beam, max_len_b=9)
+    generator.shortlist = Shortlist.read(tmp_path / "list", for_task.source_dictionary.symbols, words)
+    exported = export(model, tmp_path / "onnx", for_task, shortlist=tmp_path / "list")
+    found = beam_search(exported, words_of(batch), beam=beam, max_words=9)
+    assert_same_translations(found, generator.generate([model], {"net_input": batch}))
+
+
+def test_in_eight_bits_a_shortlist_of_all_words_changes_nothing(tmp_path):
+    for_task, batch = task(), words_of(sources(LENGTHS))
+    every = for_task.target_dictionary.symbols
+    write_shortlist(tmp_path / "list", {"</s>": every})
+    (model,) = models("gru_encoder", "additive")
+    whole, listed = (
+        export(model, tmp_path / name, int8=True, shortlist=shortlist)
+        for name, shortlist in {"whole": None, "listed": tmp_path / "list"}.items()
+    )
+    assert len(listed.encode(batch)[0].words) == len(every)
+    expected, found = (beam_search(exported, batch, max_words=9) for exported in (whole, listed))
+    for ours, theirs in zip(found, expected, strict=True):
+        assert [one.words for one in ours] == [one.words for one in theirs]
+        assert [one.score for one in ours] == pytest.approx([one.score for one in theirs], abs=1e-5)
+
+
 @pytest.mark.parametrize("options", [{"beam_size": 1}, {"beam_size": 3, "len_penalty": 0.3}], ids=["greedy", "lenpen"])
 def test_beam_and_length_penalty_are_fairseqs(options, tmp_path):
     (model,) = models("gru_encoder", "additive")
@@ -153,10 +205,7 @@ def test_eight_bits_store_less_and_score_nearly_the_same(architecture, options, 
     exact, small = (export(model, tmp_path / str(int8), int8=int8) for int8 in (False, True))
     sizes = [(tmp_path / name / "decoder.onnx").read_bytes() for name in ("False", "True")]
     assert len(sizes[1]) < len(sizes[0])
-    scores = []
-    for exported in (exact, small):
-        encoded, state = exported.encode(words_of(sources(LENGTHS)))
-        scores.append(exported.step(np.full(len(LENGTHS), exported.eos), encoded, state)[0])
+    scores = [first_scores(exported, words_of(sources(LENGTHS))) for exported in (exact, small)]
     difference = np.abs(scores[0] - scores[1])
     assert 0 < difference.max() < 0.1 * np.ptp(scores[0])
 
@@ -165,10 +214,6 @@ def test_in_eight_bits_a_sentence_has_the_scores_that_it_has_alone(tmp_path):
     sizes = {"encoder_embed_dim": 64, "decoder_embed_dim": 64, "decoder_out_embed_dim": 64}
     (model,) = models("gru_encoder", "scaled_general", encoder_bidirectional=True, **sizes)
     exact, small = (export(model, tmp_path / str(int8), int8=int8) for int8 in (False, True))
-
-    def first_scores(exported, sentences):
-        encoded, state = exported.encode(sentences)
-        return exported.step(np.full(len(sentences), exported.eos), encoded, state)[0]
 
     sentences = words_of(sources(LENGTHS))
     together = first_scores(small, sentences)
@@ -213,10 +258,8 @@ def test_a_translation_that_does_not_end_has_twice_the_words_of_its_source_and_t
     exported = export(build("gru_encoder"), tmp_path)
     step = exported.step
 
-    def step_on(*given):
-        scores, state = step(*given)
-        scores[:, exported.eos] = -1e9
-        return scores, state
+    def step_on(words, sources, state, forbidden, count):
+        return step(words, sources, state, np.where(sources.words == exported.eos, np.float32(-1e9), forbidden), count)
 
     monkeypatch.setattr(exported, "step", step_on)
     words = [exported.numbers("s1 s2"), exported.numbers("s1 s2 s3 s4")]
@@ -229,19 +272,13 @@ def test_a_translation_that_does_not_end_has_twice_the_words_of_its_source_and_t
         translate(exported, "s1 s2")
 
 
-def test_the_largest_numbers_are_found_in_order():
-    values, columns = largest(np.array([[1.0, 5.0, 3.0, 4.0], [9.0, 0.0, 8.0, 1.0]]), 3)
-    assert values.tolist() == [[5, 4, 3], [9, 8, 1]] and columns.tolist() == [[1, 3, 2], [0, 2, 3]]
-    assert largest(np.zeros((2, 2)), 5)[1].shape == (2, 2)
-
-
 def test_what_cannot_be_exported_or_read_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"model.pt holds a Linear: only this plug-in's models are exported"):
         export(torch.nn.Linear(2, 2), tmp_path)
     with pytest.raises(ValueError, match=r"manifest.json.*is the folder one that recurrent-mt export has written"):
         OnnxModel(tmp_path)
     (tmp_path / "manifest.json").write_text(json.dumps({"format": "another"}))
-    with pytest.raises(ValueError, match="the format is 'another', and 'recurrent-mt-onnx-1' is read"):
+    with pytest.raises(ValueError, match="the format is 'another', and 'recurrent-mt-onnx-2' is read"):
         OnnxModel(tmp_path)
     exported = export(build("gru_encoder"), tmp_path)
     with pytest.raises(ValueError, match="sentence 2 has 71 words, </s> included; the model takes 64"):

@@ -37,6 +37,12 @@ def boxes(monkeypatch, installed):
     return found
 
 
+def test_what_a_model_has_not_learned_to_read_is_said_of_a_raw_sentence(model, monkeypatch):
+    assert model.unfamiliar(f"{TEXT} \N{SNOWMAN}") is None  # of a model of words
+    monkeypatch.setattr("recurrent_mt.text_form.TextForm.unfamiliar", lambda form, tokens: f"tokens: {tokens}")
+    assert model.unfamiliar(f" {TEXT}") == f"tokens: {TEXT}"
+
+
 def test_a_box_has_a_default_and_others_by_name(boxes):
     assert load_model().name == load_model("fr-en").name == "gru"
     assert load_model(system="grconv").has_gates

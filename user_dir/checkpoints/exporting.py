@@ -14,16 +14,17 @@ if TYPE_CHECKING:
     from recurrent_mt.onnx_export import ExportedModel
 
 
-def write_onnx(checkpoint: Path, data: Path, folder: Path, *, int8: bool) -> None:
-    """Writes a model as ONNX.
+def write_onnx(checkpoint: Path, data: Path, folder: Path, *, int8: bool, shortlist: Path | None = None) -> None:
+    """Writes a model as ONNX; arguments as of :func:`recurrent_mt.onnx_export.export_model`.
 
     Raises:
+        OSError: if the shortlist cannot be read.
         ModuleNotFoundError: without onnx.
-        ValueError: if the checkpoint and the dictionaries do not fit together, or the model cannot be exported.
+        ValueError: if checkpoint, dictionaries, and shortlist do not fit together, or the model cannot be exported.
     """
     from recurrent_mt.onnx_export import export_model
 
-    export_model(take_apart(Checkpoint(checkpoint, data)), folder, int8=int8)
+    export_model(take_apart(Checkpoint(checkpoint, data)), folder, int8=int8, shortlist=shortlist)
 
 
 def take_apart(checkpoint: Checkpoint) -> ExportedModel:
