@@ -35,6 +35,6 @@ def test_links_lead_somewhere(page):
 def test_the_drawing_of_the_workflow_has_rules_that_there_are():
     files = [ROOT / "workflow" / "Snakefile", *(ROOT / "workflow" / "rules").glob("*.smk")]
     rules = " ".join(file.read_text(encoding="utf-8").replace("_", " ") for file in files)
-    drawing = (ROOT / "docs" / "quickstart-workflow.svg").read_text(encoding="utf-8")
+    drawing = (ROOT / "docs" / "figures" / "quickstart-workflow.svg").read_text(encoding="utf-8")
     names = re.findall(r"<text [^>]*>([^<]+)</text>", drawing)
     assert len(names) > 10 and not [name for name in names if not re.search(rf"\b(rule|as) {name}\b", rules)]

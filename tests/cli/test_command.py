@@ -24,6 +24,7 @@ MACHINERY = {"__init__", "command"}
 TEXTS = [
     *(REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "configs/README.md")),
     *sorted(REPOSITORY.glob("docs/*.md")),
+    *(page for page in sorted(REPOSITORY.glob("docs/*/*.md")) if page.parent.name != "log"),
 ]
 
 
