@@ -12,7 +12,7 @@ import os
 import posixpath
 import re
 from argparse import Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -130,12 +130,14 @@ def describe_options() -> Iterator[str]:
 
     yield "# Options of models and training\n\nThose of `fairseq-train --user-dir user_dir`, beyond fairseq's own."
     yield "What the models' are for is in [the models](../why/models.md).\n"
-    for title, options in parts(Namespace(arch=None)):
+    nothing_chosen = Namespace(arch=None, task=None, criterion=None, optimizer=None, scoring=None)
+    for title, options in parts(nothing_chosen):
         name, _, what = title.partition(": ")
         yield f"## {name.removesuffix(':')}\n\n{escape(what)}\n"
-        fields = {field.name: field for field in dataclasses.fields(options)} if options else {}
-        names = own_options(options)
-        yield from draw_table((f"--{name.replace('_', '-')}", fields[name].metadata["help"]) for name in names)
+        # What has no help is set elsewhere: it stands for an option of the command.
+        helps = {field.name: field.metadata.get("help") for field in dataclasses.fields(options)} if options else {}
+        names = [name for name in own_options(options) if helps[name]]
+        yield from draw_table([(f"--{name.replace('_', '-')}", helps[name]) for name in names])
 
 
 def describe_experiments() -> Iterator[str]:
@@ -156,11 +158,12 @@ def name_interface() -> Iterator[str]:
         yield from (f"::: {name}\n" for name in names)
 
 
-def draw_table(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """A table of options in Markdown; its header alone where there are none."""
-    yield "| option | |\n|---|---|"
-    yield from (f"| `{name}` | {escape(' '.join(text.split()))} |" for name, text in rows)
-    yield ""
+def draw_table(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """A table of options in Markdown; nothing where there are none."""
+    if rows:
+        yield "| option | |\n|---|---|"
+        yield from (f"| `{name}` | {escape(' '.join(text.split()))} |" for name, text in rows)
+        yield ""
 
 
 def fence(text: str) -> str:
