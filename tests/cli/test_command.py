@@ -14,7 +14,7 @@ import pytest
 import recurrent_mt.cli
 import user_dir.cli
 from recurrent_mt.arguments import split_named
-from recurrent_mt.cli.command import INDEX, TOOLS, Tool, load_tool, main, make_parser, write_utf8
+from recurrent_mt.cli.command import INDEX, TOOLS, Tool, load_tool, main, make_parser, parse, write_utf8
 from recurrent_mt.plugin_finder import find_plugin
 from tests.commands import REPOSITORY, call, run
 
@@ -226,6 +226,16 @@ def test_texts_only_name_existing_tools(path):
     # As a command: on a line of its own, between backquotes, or in $(…). In prose any word may follow.
     named = re.findall(r"(?:^ {4}|`|\$\()recurrent-mt ([a-z][\w-]*)", text, flags=re.M)
     assert set(named) <= set(TOOLS)
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
+def test_tools_understand_the_commands_of_texts(path):
+    text = path.read_text(encoding="utf-8").replace("\\\n", " ")
+    for command in re.findall(r"^ {4,}(?:.* )?recurrent-mt ([a-z].*)$", text, flags=re.M):
+        # Without a comment, redirections, and what stands for more of the same.
+        words = shlex.split(re.sub(r" [<>]\S+|…| \| .*", "", command), comments=True)
+        code = load_tool(words[0])
+        parse(make_parser(TOOLS[words[0]], code), code, words[1:])
 
 
 def test_recipes_and_configurations_only_name_existing_tools():
