@@ -217,8 +217,8 @@ class Settings(Sizes):
     learning_rate: Rate = "1e-3"
     """learning rate of Adam"""
     schedule: Literal["inverse_sqrt", "constant"] = "inverse_sqrt"
-    """schedule of the learning rate: inverse_sqrt rises over `warmup` updates to `learning_rate`, then falls with the square
-    root of the update number; constant stays, but for the transformer, which needs the other"""
+    """schedule of the learning rate: inverse_sqrt rises over `warmup` updates to `learning_rate`, then falls with the
+    square root of the update number; constant stays, but for the transformer, which needs the other"""
     warmup: Positive | None = None
     """updates over which the learning rate rises; without it, a tenth of `updates`, at most 4,000, and 400 with other
     budgets"""
