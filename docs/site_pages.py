@@ -135,7 +135,7 @@ def describe_options() -> Iterator[str]:
         name, _, what = title.partition(": ")
         yield f"## {name.removesuffix(':')}\n\n{escape(what)}\n"
         # What has no help is set elsewhere: it stands for an option of the command.
-        helps = {field.name: field.metadata.get("help") for field in dataclasses.fields(options)} if options else {}
+        helps = {field.name: field.metadata.get("help", "") for field in dataclasses.fields(options)} if options else {}
         names = [name for name in own_options(options) if helps[name]]
         yield from draw_table([(f"--{name.replace('_', '-')}", helps[name]) for name in names])
 
