@@ -14,7 +14,7 @@ import pytest
 import recurrent_mt.cli
 import user_dir.cli
 from recurrent_mt.arguments import split_named
-from recurrent_mt.cli.command import INDEX, TOOLS, Tool, load_tool, main, make_parser, parse, write_utf8
+from recurrent_mt.cli.command import INDEX, TOOLS, Tool, load_tool, main, make_parser, write_utf8
 from recurrent_mt.plugin_finder import find_plugin
 from tests.commands import REPOSITORY, call, run
 
@@ -235,7 +235,7 @@ def test_tools_understand_the_commands_of_texts(path):
         # Without a comment, redirections, and what stands for more of the same.
         words = shlex.split(re.sub(r" [<>]\S+|…| \| .*", "", command), comments=True)
         code = load_tool(words[0])
-        parse(make_parser(TOOLS[words[0]], code), code, words[1:])
+        recurrent_mt.cli.command.parse(make_parser(TOOLS[words[0]], code), code, words[1:])
 
 
 def test_recipes_and_configurations_only_name_existing_tools():
