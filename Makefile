@@ -1,4 +1,4 @@
-PYTHON_FILES = user_dir recurrent_mt fairseq_compat workflow tests benchmarks setup.py
+PYTHON_FILES = user_dir recurrent_mt fairseq_compat workflow tests benchmarks docs/site_pages.py setup.py
 CPP_FILES = $(wildcard recurrent_mt/kernels/native/*.cpp recurrent_mt/kernels/native/*.h)
 
 .PHONY: format check test
@@ -14,6 +14,7 @@ check:
 	clang-format --dry-run --Werror $(CPP_FILES)
 	mypy
 	shellcheck scripts/*.sh tests/compat/*.sh .ci/run
+	python -m mkdocs build --quiet --strict
 
 test:
 	bash scripts/test.sh

@@ -87,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description="Times each case against the bare matrix products that it cannot do without and against "
-        "fairseq's lstm of the same sizes, in turn. docs/performance.md explains the figures.",
+        "fairseq's lstm of the same sizes, in turn. docs/guides/benchmarks.md explains the figures.",
         epilog=f"cases:\n{about}\n\npython -m benchmarks compare OLD.json NEW.json compares two runs.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -6,7 +6,7 @@
 # Rerun the same command to resume, or with more systems, seeds, or extra_tests to add them. Changing another option
 # starts a new training and keeps earlier results. A failing system does not stop the others and is listed
 # at the end.
-# docs/baselines.md says what is the same for all systems.
+# docs/guides/compare.md says what is the same for all systems.
 #
 # This is the experiment configs/experiments/comparison.yaml; recurrent-mt experiment --help explains the options.
 # VENV=DIR chooses the environment (.venv); SETUP=no uses it unchanged.

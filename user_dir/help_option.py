@@ -35,17 +35,17 @@ def own_options(dataclass: type[FairseqDataclass] | None) -> list[str]:
     return list(inspect.get_annotations(dataclass)) if dataclass is not None and _is_ours(dataclass) else []
 
 
-def sections(chosen: argparse.Namespace) -> Iterator[str]:
-    """Yields the help of each part of this plug-in that the command knows and the command line does not choose.
+def parts(chosen: argparse.Namespace) -> Iterator[tuple[str, type[FairseqDataclass] | None]]:
+    """Yields title and options of each part of this plug-in that a command knows and its line does not choose.
 
     Args:
         chosen: what fairseq's parser reads from the command line before the parts add their own options.
     """
     if getattr(chosen, "arch", "") is None:
-        yield _section("Every model of this plug-in:", EncoderDecoderConfig)
+        yield "Every model of this plug-in:", EncoderDecoderConfig
         for name, dataclass in MODEL_DATACLASS_REGISTRY.items():
             if _is_ours(dataclass):
-                yield _section(f"--arch {name}: {_summary(name, MODEL_REGISTRY[name])}", dataclass)
+                yield f"--arch {name}: {_summary(name, MODEL_REGISTRY[name])}", dataclass
     registries = {"task": TASK_REGISTRY, **{name: parts["registry"] for name, parts in REGISTRIES.items()}}
     for flag, registry in registries.items():
         names: dict[type | None, list[str]] = {}
@@ -53,7 +53,7 @@ def sections(chosen: argparse.Namespace) -> Iterator[str]:
             if _is_ours(part) and getattr(chosen, flag, name) != name:
                 names.setdefault(getattr(part, "__dataclass", None), []).append(name)
         for dataclass, alike in names.items():
-            yield _section(f"--{flag} {', '.join(alike)}: {_summary(alike[0], registry[alike[0]])}", dataclass)
+            yield f"--{flag} {', '.join(alike)}: {_summary(alike[0], registry[alike[0]])}", dataclass
 
 
 def _is_ours(part: type) -> bool:
@@ -103,8 +103,8 @@ def _with_help(parse: Callable[..., Any]) -> Callable[..., Any]:
                 modify_parser(parser)
             if calls == 2 or _stops_fairseq(chosen):
                 parser.print_help()
-                for section in sections(chosen):
-                    print("\n" + section, end="")
+                for part in parts(chosen):
+                    print("\n" + _section(*part), end="")
                 parser.exit()
 
         return parse(parser, rest, modify_parser=print_help_at_last)

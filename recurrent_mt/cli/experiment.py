@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -48,15 +49,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def describe_options() -> str:
     """Every option with what it does and its default, for people."""
     lines: list[str] = []
-    for group in reversed(Experiment.__mro__):
-        fields = [key for key in getattr(group, "model_fields", ()) if key in group.__annotations__]
-        lines += ["", f"{group.__doc__}"] if fields else []
-        for key in fields:
-            field = Experiment.model_fields[key]
-            default = shown_default(field.default)
-            text = f"{field.description}{f' ({default})' if default else ''}"
+    for title, options in option_groups():
+        lines += ["", title]
+        for key, text in options:
             lines += wrap(text, width=100, initial_indent=f"{key:<17}", subsequent_indent=" " * 17)
     return "\n".join(lines)
+
+
+def option_groups() -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Yields the title of each group of options, and its options: the name, and what it does with its default."""
+    for group in reversed(Experiment.__mro__):
+        options = []
+        for key in (key for key in getattr(group, "model_fields", ()) if key in group.__annotations__):
+            field = Experiment.model_fields[key]
+            default = shown_default(field.default)
+            options.append((key, f"{field.description}{f' ({default})' if default else ''}"))
+        if options:
+            yield str(group.__doc__), options
 
 
 def shown_default(value: Any) -> str:

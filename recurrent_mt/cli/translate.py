@@ -6,7 +6,7 @@
 
 RUN is a run folder of a recipe: it says how text is tokenized, segmented, and put together again. MODEL.pt is a
 checkpoint or the name of one of its systems, or several, joined by colons. Without them, the model is that of the
-installed box. An empty line stays one; a line of more than 1,000 tokens becomes one, and is named. What is typed on a
+installed box. Empty lines are kept; a line of more than 1,000 tokens is named and left empty. What is typed on a
 terminal is translated line by line. Memory does not grow with the text. If a call with --out is stopped, the same call
 resumes after the last lines that are whole.
 

@@ -31,7 +31,7 @@ class HourglassEncoder(nn.Module, ABC):
       is.
 
     Two things are not in the papers, and without them these encoders hardly learn to translate
-    (docs/measurements/ablations.md):
+    (docs/log/ablations.md):
 
     - a layer norm before each rectifier and on the words (:class:`~recurrent_mt.layers.grid.ChannelNorm`);
     - the words themselves are added to what becomes their annotations, tanh(W z + x), so that what attention finds is

@@ -88,7 +88,7 @@ def check_removed(name: str, arguments: Sequence[str]) -> None:
         if option == "--grconv-dilated-biases":  # as many as weights, always
             off = values.get("--grconv-dilated-weights", "1")
         if option in values and values[option] not in (off, "None"):
-            raise ValueError(f"{name}: {option} is not in this version any more: see docs/measurements/removed.md")
+            raise ValueError(f"{name}: {option} is not in this version any more: see docs/log/removed.md")
 
 
 def read_decorators(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> Iterator[Registered]:

@@ -133,7 +133,7 @@ class Collection(Options):
     """How published text is collected."""
 
     size: Size = "small"
-    """with `published`, which of them"""
+    """which of the published corpora: small, medium, or full"""
     add: list[Place] = []
     """with `published`, more local text to train on, PREFIX.LANG"""
     cleaning: bool = True
@@ -166,7 +166,7 @@ class Systems(Options):
     """train each system with each rate and the first seed; the one of the lowest validation loss is used for all seeds.
     Systems from configs/ keep their own"""
     processes: Positive = 1
-    """that train one system together, started by torchrun"""
+    """processes per training, started by torchrun"""
 
     @property
     def changes(self) -> dict[str, Changes]:
@@ -196,13 +196,13 @@ class Sizes(Options):
     """How large models are: in an ablation, its configuration or flags say it."""
 
     embedding_size: Positive = 256
-    """of both sides"""
+    """embedding size, source and target"""
     encoder_size: Positive = 256
-    """units per direction"""
+    """units of the encoder, per direction"""
     decoder_size: Positive = 512
-    """half of it is the width of fconv and transformer: within a few percent of lstm's parameters"""
+    """units of the decoder; fconv and transformer are half as wide, within a few percent of lstm's parameters"""
     tied: bool = False
-    """the decoder looks words up in the matrix that it scores them with, in every system; of `embedding_size`"""
+    """tie the decoder's input and output embeddings, in every system; their width is `embedding_size`"""
     layer_norm: bool = False
     """layer norm on the output of every GRU layer and of the dilated grConv; other models stay as they are"""
 
@@ -213,12 +213,12 @@ class Settings(Sizes):
     max_tokens: Positive = 2000
     """the most tokens in a batch"""
     dropout: Probability = 0.2
-    """probability"""
+    """dropout probability"""
     learning_rate: Rate = "1e-3"
-    """of Adam"""
+    """learning rate of Adam"""
     schedule: Literal["inverse_sqrt", "constant"] = "inverse_sqrt"
-    """of the learning rate: inverse_sqrt rises over `warmup` updates to `learning_rate`, then falls with the square
-    root of the update number; constant stays, but for the transformer, which needs the other"""
+    """schedule of the learning rate: inverse_sqrt rises over `warmup` updates to `learning_rate`, then falls with the
+    square root of the update number; constant stays, but for the transformer, which needs the other"""
     warmup: Positive | None = None
     """updates over which the learning rate rises; without it, a tenth of `updates`, at most 4,000, and 400 with other
     budgets"""
@@ -232,16 +232,16 @@ class Budget(Options):
     updates: Positive | None = None
     """training budget in updates (or use epochs or minutes)"""
     epochs: Positive | None = None
-    """budget"""
+    """training budget in epochs"""
     minutes: Minutes | None = None
-    """budget of wall time: validations and checkpoints count, what a kill undid does not"""
+    """training budget in minutes of wall time: validations and checkpoints count, time lost to a kill does not"""
 
 
 class Translation(Options):
     """How test sets are translated."""
 
     beam: Positive = 5
-    """of the search"""
+    """beam size"""
     without_unknown: bool = False
     """translate a second time with <unk> forbidden"""
     beams: Annotated[list[Positive], DISTINCT] = []

@@ -129,7 +129,7 @@ def without(flags: Collection[str], arguments: Sequence[str]) -> Iterator[str]:
 
 
 def has_positions(arguments: Sequence[str]) -> bool:
-    """Whether a model has so many positions and no more; our encoders and fairseq's lstm have none."""
+    """Whether a model has a fixed number of positions; our encoders and fairseq's lstm have none."""
     architectures = [value for option, value in pairwise(arguments) if option == "--arch"] or ["fconv"]
     return not all(name.startswith("lstm") or name.endswith("_encoder") for name in architectures)
 

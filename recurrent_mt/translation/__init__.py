@@ -1,4 +1,4 @@
-"""Trained models in Python: text in, text out, and what is to be seen of how they translate. See docs/python.md."""
+"""Trained models in Python: text in, text out, and how they translate, made visible; docs/guides/python.md."""
 
 from .loading import load_model, load_models
 from .model import Candidate, Cut, Model, Reading, ScoredWord

@@ -128,7 +128,7 @@ class ScoredWord(NamedTuple):
 
 @dataclass(frozen=True)
 class Model:
-    """A trained model that takes raw sentences; docs/python.md has an example of each method.
+    """A trained model that takes raw sentences; docs/guides/python.md has an example of each method.
 
     Attributes:
         name: unlike the others' that were loaded with it.

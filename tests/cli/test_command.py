@@ -25,6 +25,7 @@ MACHINERY = {"__init__", "command"}
 TEXTS = [
     *(REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "configs/README.md")),
     *sorted(REPOSITORY.glob("docs/*.md")),
+    *(page for page in sorted(REPOSITORY.glob("docs/*/*.md")) if page.parent.name != "log"),
 ]
 
 
@@ -252,6 +253,16 @@ def test_texts_only_name_existing_tools(path):
     # As a command: on a line of its own, between backquotes, or in $(…). In prose any word may follow.
     named = re.findall(r"(?:^ {4}|`|\$\()recurrent-mt ([a-z][\w-]*)", text, flags=re.M)
     assert set(named) <= set(TOOLS)
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
+def test_tools_understand_the_commands_of_texts(path):
+    text = path.read_text(encoding="utf-8").replace("\\\n", " ")
+    for command in re.findall(r"^ {4,}(?:.* )?recurrent-mt ([a-z].*)$", text, flags=re.M):
+        # Without a comment, redirections, and what stands for more of the same.
+        words = shlex.split(re.sub(r" [<>]\S+|…| \| .*", "", command), comments=True)
+        code = load_tool(words[0])
+        recurrent_mt.cli.command.parse(make_parser(TOOLS[words[0]], code), code, words[1:])
 
 
 def test_recipes_and_configurations_only_name_existing_tools():

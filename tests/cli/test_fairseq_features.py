@@ -1,4 +1,4 @@
-"""What users of fairseq's own models do, done with ours: the rows of docs/fairseq-features.md, in its order.
+"""What users of fairseq's own models do, done with ours: the rows of docs/guides/fairseq-features.md, in its order.
 
 Those in which fairseq is repaired are tests of its repairs, in tests/compat/repairs.
 """

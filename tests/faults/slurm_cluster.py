@@ -17,8 +17,8 @@ from tests.faults.training_process import TrainingProcess
 from tests.faults.two_machines import TwoMachines
 from tests.waiting import wait_until
 
-#: What docs/scaling.md says that slurm.conf needs, and what lets two nodes be one machine: each believes to have more
-#: processors and memory than there is, and the controller soon misses a node.
+#: What docs/guides/cluster.md says that slurm.conf needs, and what lets two nodes be one machine: each believes to have
+#: more processors and memory than there is, and the controller soon misses a node.
 CONFIGURATION = """\
 ClusterName=test
 SlurmctldHost=node0(10.77.0.1)

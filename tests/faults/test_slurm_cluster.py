@@ -1,4 +1,4 @@
-"""Experiments and trainings on a cluster with Slurm, two nodes and real daemons; docs/scaling.md has what comes out.
+"""Experiments and trainings on a cluster with Slurm, two nodes and real daemons; docs/log/scaling.md has what came out.
 
 The stand-ins of tests/runs/slurm.py are for what can be tried without it, in seconds.
 """

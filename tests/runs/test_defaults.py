@@ -132,8 +132,6 @@ def test_a_system_that_needs_a_removed_option_is_refused_before_any_work(options
     if not refused:
         assert folders(f"systems={name}")
         return
-    with pytest.raises(
-        ValueError, match=r": --\S+ is not in this version any more: see docs/measurements/removed\.md"
-    ) as error:
+    with pytest.raises(ValueError, match=r": --\S+ is not in this version any more: see docs/log/removed\.md") as error:
         plan(f"systems={name}")
     assert str(error.value).startswith(name)

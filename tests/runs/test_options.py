@@ -337,7 +337,7 @@ def test_help_lists_every_option_with_what_it_does_and_its_default():
     assert len(Experiment.model_fields) > 40
     for key in Experiment.model_fields:
         assert re.search(rf"^  {key} +\w", listed, re.MULTILINE), key
-    assert "of the search (5)" in listed and "true" in listed
+    assert "beam size (5)" in listed and "true" in listed
 
 
 def test_a_teacher_is_one_system_of_a_run_folder(tmp_path):

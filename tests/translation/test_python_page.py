@@ -1,4 +1,4 @@
-"""The examples of docs/python.md, in their order, with small models in place of those in the box."""
+"""The examples of docs/guides/python.md, in their order, with small models in place of those in the box."""
 
 import re
 import shutil
@@ -9,7 +9,7 @@ from recurrent_mt.translation import box
 from tests.commands import REPOSITORY
 from tests.translation.toy_box import write_box, write_run
 
-PAGE = REPOSITORY / "docs" / "python.md"
+PAGE = REPOSITORY / "docs" / "guides" / "python.md"
 
 
 def test_every_example_of_the_page_runs(monkeypatch, tmp_path, capsys):

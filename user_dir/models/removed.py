@@ -2,7 +2,7 @@
 
 fairseq drops from a checkpoint's options those that a model does not define, without a word, and would then load
 another model than was trained. So they stay defined, out of sight, at the value that means that they are off. What each
-one gave, and why it went, is in docs/measurements/removed.md.
+one gave, and why it went, is in docs/log/removed.md.
 """
 
 import argparse
@@ -71,5 +71,5 @@ def check_removed(config: RemovedOptions) -> None:
         if value not in (known.default, off):
             option = f"--{known.name.replace('_', '-')}" + ("" if value is True else f" {value}")
             raise ValueError(
-                f"{option} is not in this version any more (docs/measurements/removed.md); {LAST_COMMIT} still has it"
+                f"{option} is not in this version any more (docs/log/removed.md); {LAST_COMMIT} still has it"
             )

@@ -125,7 +125,7 @@ class Join(NamedTuple):
     right: Node
 
     def children(self) -> list[tuple[int, Node]]:
-        """Both, each with the place of its gate."""
+        """The two children, each with the number of its gate."""
         return [(1, self.left), (2, self.right)]
 
 
