@@ -82,6 +82,19 @@ def find_module(name: str) -> ModuleSpec | None:
         return None
 
 
+def find_boxes() -> list[Path]:
+    """The folders of all installed boxes.
+
+    Raises:
+        FileNotFoundError: if there is none; says how to install one.
+        ValueError: if two have the same name.
+    """
+    boxes = list_boxes()
+    if not boxes:
+        raise FileNotFoundError(MISSING)
+    return list(boxes.values())
+
+
 def find_folder(place: str | Path | None) -> Path:
     """A checkpoint or run folder, or the folder of the installed box of that name, or of the only one for None.
 
@@ -90,12 +103,10 @@ def find_folder(place: str | Path | None) -> Path:
         ValueError: if there are several boxes, and no name, or two of the same name.
     """
     if place is None:
-        boxes = list_boxes()
-        if not boxes:
-            raise FileNotFoundError(MISSING)
-        if len(boxes) > 1:
-            raise ValueError(f"several boxes are installed: name one of {', '.join(boxes)}")
-        return next(iter(boxes.values()))
+        first, *others = find_boxes()
+        if others:
+            raise ValueError(f"several boxes are installed: name one of {', '.join(list_boxes())}")
+        return first
     path = Path(place)
     if path.is_file() or (path / "options").is_file():
         return path

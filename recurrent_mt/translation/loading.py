@@ -14,7 +14,7 @@ from ..runs.folder import PARAMETERS, find_systems, names_of
 from ..silence import keep_root_logger, silence
 from ..text_files import dictionary_folder
 from ..text_form import TextForm, read_text_form
-from .box import find_folder, find_run, list_boxes, read_about, read_default
+from .box import find_boxes, find_folder, find_run, read_about, read_default
 from .model import Model
 
 #: Languages of a checkpoint that does not know them: those of the authors' imported models.
@@ -57,11 +57,8 @@ def load_pairs(*places: Path, data: Path | None = None) -> dict[tuple[str, str],
     Where there is one pair, models that do not know their languages have that, too. Arguments and errors as of
     `load_model`.
     """
-    checkpoints = [
-        checkpoint
-        for place in places or list_boxes().values() or [None]
-        for checkpoint in find_checkpoints(find_folder(place))
-    ]
+    folders = list(map(find_folder, places)) if places else find_boxes()
+    checkpoints = [checkpoint for folder in folders for checkpoint in find_checkpoints(folder)]
     models = [load_checkpoint(path.name, path, data) for path in checkpoints]
     named = {model.languages for model in models} - {UNNAMED}
     pairs: dict[tuple[str, str], list[tuple[Path, Model]]] = {}

@@ -8,8 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from recurrent_mt.cli import demo
-from recurrent_mt.translation import loading
-from recurrent_mt.translation.box import About, write_manifest
+from recurrent_mt.translation import box, loading
 from tests.commands import call
 
 
@@ -111,9 +110,9 @@ def boxes(tmp_path, monkeypatch):
     languages = {"fr-en": ("fr", "en"), "zh-en": ("zh", "en"), "old": loading.UNNAMED}
 
     def load(name, path, data=None):
-        (box,) = set(path.parts) & set(languages)
-        form = demo.TextForm(tmp_path / box, *languages[box], "word", "none", lowercase=False, truecased=False)
-        return loading.Model(name, Loaded(*languages[box]), form, form)
+        (place,) = set(path.parts) & set(languages)
+        form = demo.TextForm(tmp_path / place, *languages[place], "word", "none", lowercase=False, truecased=False)
+        return loading.Model(name, Loaded(*languages[place]), form, form)
 
     monkeypatch.setattr(loading, "load_checkpoint", load)
     folders = {name: tmp_path / name for name in languages}
@@ -122,12 +121,12 @@ def boxes(tmp_path, monkeypatch):
         file.parent.mkdir(parents=True)
         file.touch()
         (folder / "options").touch()
-        write_manifest(folder, "gru", About(f"{name} from debates" if name != "old" else "", {}))
+        box.write_manifest(folder, "gru", box.About(f"{name} from debates" if name != "old" else "", {}))
     return folders
 
 
 def test_without_a_name_all_installed_boxes_have_a_page_each(module, boxes, monkeypatch):
-    monkeypatch.setattr(loading, "list_boxes", lambda: {name: boxes[name] for name in ("fr-en", "zh-en")})
+    monkeypatch.setattr(box, "list_boxes", lambda: {name: boxes[name] for name in ("fr-en", "zh-en")})
     demos = demo.make_demos([], None)
     assert [one.languages for one in demos] == [("fr", "en"), ("zh", "en")]
     assert [[system.name for system in one.systems] for one in demos] == [["gru"], ["gru"]]
