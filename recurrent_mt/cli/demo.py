@@ -4,11 +4,12 @@ r"""Starts a page where one types a sentence and watches trained models translat
     recurrent-mt demo runs/quickstart-fr-en
     recurrent-mt demo runs/quickstart-fr-en/systems/*/seed-1/checkpoints/checkpoint_best.pt imported/checkpoint.pt
 
-Without CHECKPOINT, the models are those of the installed box. A run folder stands for the first seed of each of its
-systems. Text goes in and comes out raw where a checkpoint is in a run folder, which says how it is split and joined;
-elsewhere, the words are what has spaces between them. The page shows translations with scores, alignments, grConv's
-pyramids, what becomes of the sentence as it grows, and how probable a translation of your own is. It is for this
-machine alone and asks nothing of the network, unless --host or --share says otherwise. It needs Gradio.
+Without CHECKPOINT, the models are those of all installed boxes. A run folder stands for the first seed of each of its
+systems. Each language pair has a page of its own. Text goes in and comes out raw where a checkpoint is in a run folder,
+which says how it is split and joined; elsewhere, the words are what has spaces between them. The page shows
+translations with scores, alignments, the windows or pyramids of a grConv, what becomes of the sentence as it grows, and
+how probable a translation of your own is. It is for this machine alone and asks nothing of the network, unless --host
+or --share says otherwise. It needs Gradio.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from typing import TYPE_CHECKING
 from ..arguments import positive
 from ..text_files import read_sentences
 from ..text_form import TextForm
-from ..translation import load_models
+from ..translation.box import read_about
+from ..translation.loading import load_pairs
 
 if TYPE_CHECKING:
     from ..demo.page import Demo
@@ -36,8 +38,6 @@ GRADIO = "gradio>=6,<7"
 LAST_PORT = 65535
 #: Sentences of the test set that one can pick.
 EXAMPLES = 200
-#: Languages of a checkpoint that does not know them: those of the authors' imported models.
-UNNAMED = ("src", "tgt")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         type=Path,
         metavar="CHECKPOINT",
-        help="checkpoint, run folder, or name of a box (the installed one)",
+        help="checkpoint, run folder, or name of a box (all that are installed)",
     )
     parser.add_argument(
         "--data", type=Path, metavar="DIR", help="folder with the dictionaries of checkpoints outside of run folders"
@@ -78,12 +78,13 @@ def run(options: argparse.Namespace) -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("LOGLEVEL", "WARNING")
     print("Loading the models …", flush=True)
-    demo = make_demo(options.models, options.data)
+    demos = make_demos(options.models, options.data)
     from ..demo.page import build_page, serve
 
     with named_address(options.host, options.port):
-        address = serve(build_page(demo), host=options.host, port=options.port, share=options.share)
-    print(f"{', '.join(system.name for system in demo.systems)}: {address} (Ctrl-C ends it)", flush=True)
+        address = serve(build_page(demos), host=options.host, port=options.port, share=options.share)
+    names = ", ".join(system.name for demo in demos for system in demo.systems)
+    print(f"{names}: {address} (Ctrl-C ends it)", flush=True)
     try:
         threading.Event().wait()
     except KeyboardInterrupt:
@@ -117,26 +118,32 @@ def require_address(host: str, port: int) -> None:
                     raise
 
 
-def make_demo(paths: Sequence[Path], data: Path | None) -> Demo:
-    """Loads all models of the page.
+def make_demos(paths: Sequence[Path], data: Path | None) -> list[Demo]:
+    """Loads all models of the page; those of a language pair are side by side.
 
     Raises:
         OSError: if a file cannot be read.
-        ValueError: if checkpoints cannot be used, or not together.
+        ValueError: if a checkpoint cannot be used.
     """
-    systems = list(load_models(*paths, data=data).values())
-    forms = [system.form for system in systems if system.form]
-    pairs = {system.languages: system.name for system in systems}
-    named = [pair for pair in pairs if pair != UNNAMED]
-    if len(named) > 1:
-        found = ", ".join(f"{name} translates {'-'.join(pair)}" for pair, name in pairs.items())
-        raise ValueError(f"the models of a page must have one language pair, but {found}")
-    examples = read_examples(forms[0]) if forms else {}
-    lowercase = bool(forms) and forms[0].lowercase
+    pairs = load_pairs(*paths, data=data)
     # Gradio takes seconds to load: what cannot be shown is refused before.
     from ..demo.page import Demo
 
-    return Demo(systems, named[0] if named else UNNAMED, examples, lowercase)
+    demos = []
+    for languages, systems in pairs.items():
+        forms = [system.form for system in systems if system.form]
+        texts: dict[str, list[str]] = {}
+        for system in systems:
+            if system.form:
+                texts.setdefault(name_text(system.form.folder), []).append(system.name)
+        examples = read_examples(forms[0]) if forms else {}
+        demos.append(Demo(systems, languages, examples, bool(forms) and forms[0].lowercase, texts))
+    return demos
+
+
+def name_text(folder: Path) -> str:
+    """What the models of a box or of a run folder have learned from."""
+    return read_about(folder).title or f"trained on the text of {folder}"
 
 
 def read_examples(form: TextForm) -> dict[str, str]:

@@ -124,7 +124,7 @@ def pack(
         words = ["translate-onnx", str(folder / ONNX), "--run", str(folder)]
         small = {test.name: score_system(form, words, test) for test in tests}
     write_distribution(description, cards, form, out, small=small)
-    write_manifest(folder, names[0])
+    write_manifest(folder, names[0], description.about(names))
 
 
 def read_tests(options: argparse.Namespace) -> list[PackedTest]:

@@ -18,7 +18,7 @@ from ..evaluation.structure.gates import WindowGates
 from ..metrics import score
 from ..report.page import write_svg
 from ..translation.figures import draw_cuts, group_cuts
-from ..translation.model import Cut, Reading, ScoredWord
+from ..translation.model import LONGEST_DRAWN, Cut, Model, Reading, ScoredWord
 
 TEMPLATES = Path(__file__).parent / "templates"
 #: Bits: from here on, models disagree about a word. One finds it eight times as probable as another.
@@ -43,13 +43,13 @@ class Drawing(NamedTuple):
 
 
 def _render(name: str, **values: object) -> str:
-    module = _ENVIRONMENT.get_template("fragments.html.j2").make_module({"colors": COLORS})
+    module = _ENVIRONMENT.get_template("fragments.html.j2").make_module({"colors": COLORS, "longest": LONGEST_DRAWN})
     return str(getattr(module, name)(**values))
 
 
-def render_heading(source: str, target: str) -> str:
-    """The page's name, and what is translated."""
-    return _render("heading", source=source, target=target)
+def render_heading(source: str, target: str, texts: Mapping[str, Sequence[str]], systems: Sequence[Model]) -> str:
+    """The page's name, what is translated, and what the models have learned from."""
+    return _render("heading", source=source, target=target, texts=texts, all=len(systems))
 
 
 def render_notice(text: str) -> str:
@@ -57,24 +57,63 @@ def render_notice(text: str) -> str:
     return _render("notice", text=text)
 
 
-def render_cards(readings: Mapping[str, Reading | str], reference: str | None, *, lowercase: bool = False) -> str:
+def render_placeholder(text: str) -> str:
+    """Renders what is being done in the place of its result."""
+    return _render("placeholder", text=text)
+
+
+def render_warnings(reasons: Mapping[str, Sequence[str]], systems: int) -> str:
+    """A line for each thing that models have not learned to read, with their names unless it is all of them."""
+    return _render("warnings", reasons=reasons, all=systems)
+
+
+def describe(system: Model, has_attention: bool) -> str:
+    """What a model is, in a sentence for those who do not know the field: its box's, or one that its kind has."""
+    if system.summary:
+        return system.summary
+    joins = "Joins words into ever longer windows" if system.has_windows else "Joins neighboring words, level by level"
+    if has_attention:
+        keeps = joins if system.has_gates else "Keeps a vector for each word"
+        return f"{keeps}; for each word that it writes, attention chooses where to look."
+    if system.has_gates:
+        return f"{joins}, until the sentence is one vector; writes the translation from that alone."
+    return "Reads the whole sentence into one vector, and writes the translation from that alone."
+
+
+def name_gates(systems: Sequence[Model]) -> str:
+    """What the drawings of the grConvs' gates show."""
+    kinds = {"Windows" if system.has_windows else "Pyramid" for system in systems if system.has_gates}
+    return kinds.pop() if len(kinds) == 1 else "Gates"
+
+
+def render_cards(
+    systems: Sequence[Model],
+    readings: Mapping[str, Reading | str],
+    reference: str | None,
+    *,
+    lowercase: bool = False,
+) -> str:
     """The translations side by side.
 
     Args:
+        systems: the models.
         readings: of each system, or what went wrong.
         reference: to score with, if the sentence has one.
         lowercase: whether chrF ignores case.
     """
     cards = []
-    for name, reading in readings.items():
+    for system in systems:
+        reading = readings[system.name]
         problem = reading if isinstance(reading, str) else None
-        weights, chrf = "", None
+        weights, chrf, summary = "", None, ""
         if not isinstance(reading, str):
+            summary = describe(system, reading.has_attention)
             if reading.alignment is not None:
                 weights = json.dumps(reading.alignment.weights.round(3).tolist())
             if reference is not None:
                 chrf = score("chrf", [reading.hypotheses[0].text], [reference], lowercase=lowercase).value
-        cards.append({"name": name, "problem": problem, "reading": reading, "weights": weights, "chrf": chrf})
+        facts = {"name": system.name, "summary": summary, "problem": problem}
+        cards.append({**facts, "reading": reading, "weights": weights, "chrf": chrf})
     return _render("cards", cards=cards, reference=reference)
 
 
@@ -88,17 +127,18 @@ def render_alignments(readings: Mapping[str, Reading | str]) -> str:
             without.append(name)
         if reading.alignment is not None:
             drawings.append(_draw(draw_heat_map(reading.alignment), f"Alignment of {name}", number))
-    return _render("drawings", drawings=drawings, without=without, kind="alignment")
+    return _render("drawings", drawings=drawings, without=without, kinds={"Alignment"})
 
 
-def render_pyramids(readings: Mapping[str, Reading | str]) -> str:
+def render_gates(readings: Mapping[str, Reading | str]) -> str:
     """The pyramids of gates, each with the tree that it implies, and the windows of dilated grConvs."""
-    drawings = []
+    drawings, kinds = [], set()
     for number, (name, reading) in enumerate(readings.items()):
         if not isinstance(reading, str) and reading.gates is not None:
             kind = "Windows" if isinstance(reading.gates, WindowGates) else "Pyramid"
+            kinds.add(kind)
             drawings.append(_draw(draw_sentence(reading.gates), f"{kind} of {name}", number))
-    return _render("drawings", drawings=drawings, without=[], kind="pyramid")
+    return _render("drawings", drawings=drawings, without=[], kinds=kinds)
 
 
 def _draw(figure: Figure, title: str, system: int) -> Drawing:

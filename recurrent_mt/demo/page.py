@@ -6,20 +6,23 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
 from ..translation.model import Model, NoWordsError
 from .fragments import (
     TEMPLATES,
+    name_gates,
     render_alignments,
     render_cards,
     render_cuts,
     render_forced,
+    render_gates,
     render_heading,
     render_notice,
-    render_pyramids,
+    render_placeholder,
+    render_warnings,
 )
 from .guard import Guard
 
@@ -45,32 +48,54 @@ with no_proxies():
     import gradio as gr
 
 
+#: Beam, length penalty, and translations listed, unless one chooses others.
+SEARCH = (5, 1, 5)
+#: Examples that are shown at once.
+EXAMPLES_SHOWN = 7
+#: Characters of an example that is shown whole: of a longer one, Gradio shows the beginning.
+EXAMPLE_WIDTH = 60
+
+
 @dataclass(frozen=True)
 class Demo:
-    """What the page is about. Requests share it and change nothing in it."""
+    """The models of a language pair, and what the page says of them. Requests share it and change nothing in it."""
 
-    systems: Sequence[Model]  # the models, in the order of their colors
+    systems: Sequence[Model]  # in the order of their colors
     languages: tuple[str, str]  # source and target
     examples: Mapping[str, str]  # sentences of the test set, with their references
     lowercase: bool = False  # whether chrF ignores case
+    texts: Mapping[str, Sequence[str]] = field(default_factory=dict)  # what models have learned from, and their names
 
-    def translate(
-        self, text: str, beam: float, length_penalty: float, count: float
-    ) -> Iterator[tuple[str, str, str, str]]:
-        """Yields cards, alignments, pyramids and cuts: first the cards alone, then the drawings, and then the cuts."""
+    def translate(self, text: str, own: str, beam: float, length_penalty: float, count: float) -> Iterator[list[str]]:
+        """Yields what there is of cards, alignments, gates, the user's own translation scored, and cuts, in this order.
+
+        What is still to come has a placeholder.
+        """
         readings = self.ask(
             lambda system: system.read(text, beam=int(beam), length_penalty=length_penalty, count=int(min(count, beam)))
         )
         if (problem := shared_problem(readings)) is not None:
-            yield render_notice(problem), "", "", ""
+            yield [render_notice(problem), "", "", "", ""]
             return
         reference = self.examples.get(text.strip())
-        cards = render_cards(readings, reference, lowercase=self.lowercase)
-        yield cards, "", "", ""
-        drawn = cards, render_alignments(readings), render_pyramids(readings)
-        yield *drawn, render_notice("Translating the first words of the sentence …")
+        cards = render_cards(self.systems, readings, reference, lowercase=self.lowercase)
+        done = [render_warnings(self.warn(text), len(self.systems)) + cards]
+        waits = [
+            render_placeholder(f"{what} …") for what in ("Drawing", "Drawing", "Scoring", "Translating beginnings")
+        ]
+        yield done + waits
+        done += [render_alignments(readings), render_gates(readings), self.force(text, self.keep_own(text, own))]
+        yield done + waits[3:]
         cuts = self.ask(lambda system: system.cut(text, beam=int(beam), length_penalty=length_penalty))
-        yield *drawn, render_cuts(cuts)
+        yield [*done, render_cuts(cuts)]
+
+    def warn(self, text: str) -> dict[str, list[str]]:
+        """What the models have not learned to read in a sentence, and those models."""
+        found: dict[str, list[str]] = {}
+        for system in self.systems:
+            if reason := system.unfamiliar(text):
+                found.setdefault(reason, []).append(system.name)
+        return found
 
     def force(self, text: str, target: str) -> str:
         """The user's own translation, word by word."""
@@ -78,17 +103,19 @@ class Demo:
         problem = shared_problem(forced)
         return render_forced(forced) if problem is None else render_notice(problem)
 
-    def pick(self, choice: gr.SelectData) -> tuple[str, str, str]:
+    def pick(self, choice: list[str]) -> tuple[str, str, str]:
         """An example that is chosen: sentence, reference, and nothing of what was scored before."""
-        return choice.value, self.examples[choice.value], ""
+        return choice[0], self.examples[choice[0]], ""
 
     def forget(self, text: str, target: str) -> tuple[Any, str]:
-        """What is left of the user's own translation, and of its scores, when the sentence changes.
+        """What is left of the user's own translation, and of its scores, when the sentence changes."""
+        kept = self.keep_own(text, target)
+        return gr.skip() if kept == target else kept, ""
 
-        Nothing of a reference, unless it is that of the new sentence; what the user has typed stays.
-        """
+    def keep_own(self, text: str, target: str) -> str:
+        """What the user has typed stays; a reference does only where it is that of the sentence."""
         mine = target and target not in self.examples.values()
-        return gr.skip() if mine else self.examples.get(text.strip(), ""), ""
+        return target if mine else self.examples.get(text.strip(), "")
 
     def ask(self, question: Callable[[Model], Any]) -> dict[str, Any]:
         """Each model's answer, or the sentence that says why it has none."""
@@ -109,64 +136,109 @@ def shared_problem(answers: Mapping[str, Any]) -> str | None:
     return first if isinstance(first, str) and all(other == first for other in others) else None
 
 
-def build_page(demo: Demo) -> gr.Blocks:
-    """Builds the page, without serving it yet."""
-    source, target = demo.languages
-    first = next(iter(demo.examples), "")
-    with gr.Blocks(title="Recurrent translation, live", analytics_enabled=False) as page:
-        gr.HTML(render_heading(source, target), elem_id="top")
-        with gr.Row(equal_height=True):
-            sentence = gr.Textbox(first, label="Sentence", max_lines=4, scale=3, min_width=280, elem_id="sentence")
-            picked = gr.Dropdown(
-                list(demo.examples),
-                value=None,
-                label="… or one of the test set",
-                visible=bool(demo.examples),
-                scale=2,
-                min_width=280,
-                elem_id="examples",
-            )
-        with gr.Row(equal_height=True):
-            beam = gr.Slider(1, 20, 5, step=1, label="Beam", min_width=160, elem_id="beam")
-            penalty = gr.Slider(0, 2, 1, step=0.1, label="Length penalty", min_width=160, elem_id="penalty")
-            count = gr.Slider(1, 10, 5, step=1, label="Translations listed", min_width=160, elem_id="count")
-            translate = gr.Button("Translate", variant="primary", min_width=160, elem_id="translate")
-        cards = gr.HTML(elem_id="translations")
-        with gr.Tabs():
-            with gr.Tab("Alignment"):
-                alignments = gr.HTML(elem_id="alignments")
-            has_gates = any(system.has_gates for system in demo.systems)
-            with gr.Tab("Pyramid", visible=has_gates):
-                pyramids = gr.HTML(elem_id="pyramids")
-            with gr.Tab("Word by word"):
-                cuts = gr.HTML(elem_id="cuts")
-            with gr.Tab("Your translation"):
-                with gr.Row(equal_height=True):
-                    reference = demo.examples.get(first, "")
-                    own = gr.Textbox(reference, label="A translation of yours", scale=4, min_width=280, elem_id="own")
-                    force = gr.Button("Score it", min_width=160, elem_id="force")
-                forced = gr.HTML(elem_id="forced")
-        asked = {
-            "fn": demo.translate,
-            "inputs": [sentence, beam, penalty, count],
-            "outputs": [cards, alignments, pyramids, cuts],
-            "show_progress": "minimal",
-            "api_visibility": "private",
-        }
-        # A call while an earlier one runs waits for it; Gradio would drop it.
-        gr.on([translate.click, sentence.submit, page.load], trigger_mode="always_last", **asked)
-        # Not input: that comes when the list is left, too, without a choice.
-        picked.select(demo.pick, None, [sentence, own, forced], api_visibility="private").then(**asked)
-        sentence.change(
-            demo.forget,
-            [sentence, own],
-            [own, forced],
-            trigger_mode="always_last",
-            show_progress="hidden",
-            api_visibility="private",
-        )
-        gr.on([force.click, own.submit], demo.force, [sentence, own], forced, api_visibility="private")
+def build_page(demos: Sequence[Demo]) -> gr.Blocks:
+    """Builds the page, without serving it yet; of several language pairs, each has an address of its own."""
+    names = [" → ".join(demo.languages) for demo in demos]
+    page = gr.Blocks(title="Recurrent translation, live", analytics_enabled=False)
+    for name, demo in zip(names, demos):
+        with page if demo is demos[0] else page.route(name, "-".join(demo.languages)):
+            gr.Navbar(main_page_name=names[0], visible=len(demos) > 1)
+            lay_out(page, demo)
     return page
+
+
+def lay_out(page: gr.Blocks, demo: Demo) -> None:
+    """Puts what one types and chooses above the results; the first example is translated already."""
+    first = next(iter(demo.examples), "")
+    opening = next(demo.translate(first, "", *SEARCH))
+    gr.HTML(render_heading(*demo.languages, demo.texts, demo.systems), elem_id="top")
+    with gr.Row(equal_height=True):
+        sentence = gr.Textbox(
+            first,
+            label="Sentence",
+            info="Enter translates it.",
+            max_lines=4,
+            scale=5,
+            min_width=280,
+            elem_id="sentence",
+        )
+        button = gr.Button("Translate", variant="primary", min_width=160, elem_id="translate")
+    picked = gr.Dataset(
+        components=[sentence],
+        samples=[[example] for example in demo.examples],
+        sample_labels=[shorten(example) for example in demo.examples],
+        samples_per_page=EXAMPLES_SHOWN,
+        label="Examples",
+        visible=bool(demo.examples),
+        elem_id="examples",
+    )
+    search = lay_out_search()
+    cards = gr.HTML(opening[0], elem_id="translations")
+    own, force, views = lay_out_views(demo, demo.examples.get(first, ""), opening[1:])
+    forced = views[2]
+    asked = {
+        "fn": demo.translate,
+        "inputs": [sentence, own, *search],
+        "outputs": [cards, *views],
+        "show_progress": "minimal",
+        "api_visibility": "private",
+    }
+    # A call while an earlier one runs waits for it; Gradio would drop it.
+    gr.on([button.click, sentence.submit, page.load], trigger_mode="always_last", **asked)
+    picked.click(demo.pick, picked, [sentence, own, forced], api_visibility="private").then(**asked)
+    sentence.change(
+        demo.forget,
+        [sentence, own],
+        [own, forced],
+        trigger_mode="always_last",
+        show_progress="hidden",
+        api_visibility="private",
+    )
+    gr.on([force.click, own.submit], demo.force, [sentence, own], forced, api_visibility="private")
+
+
+def shorten(sentence: str) -> str:
+    """A sentence by which one can tell it from others: of a long one, both ends."""
+    if len(sentence) <= EXAMPLE_WIDTH:
+        return sentence
+    first, last = sentence[: EXAMPLE_WIDTH // 2], sentence[-EXAMPLE_WIDTH // 3 :]
+    # Whole words, where words have spaces between them.
+    return f"{first.rpartition(' ')[0] or first} … {last.partition(' ')[2] or last}"
+
+
+def lay_out_search() -> list[gr.Slider]:
+    """What one may choose of the search: beam, length penalty, and how many translations are listed."""
+    beam, penalty, count = SEARCH
+    with gr.Accordion("Beam search", open=False, elem_id="search"), gr.Row(equal_height=True):
+        return [
+            gr.Slider(1, 20, beam, step=1, label="Beam", min_width=160, elem_id="beam"),
+            gr.Slider(0, 2, penalty, step=0.1, label="Length penalty", min_width=160, elem_id="penalty"),
+            gr.Slider(1, 10, count, step=1, label="Translations listed", min_width=160, elem_id="count"),
+        ]
+
+
+def lay_out_views(demo: Demo, reference: str, opening: Sequence[str]) -> tuple[gr.Textbox, gr.Button, list[gr.HTML]]:
+    """The tabs; the views are in the order of `Demo.translate`.
+
+    Returns:
+        The field for the user's own translation, its button, and the views.
+    """
+    alignments, gates, forced, cuts = opening
+    with gr.Tabs(overflow_behavior="wrap"):
+        with gr.Tab("Alignment"):
+            views = [gr.HTML(alignments, elem_id="alignments")]
+        with gr.Tab(name_gates(demo.systems), visible=any(system.has_gates for system in demo.systems)):
+            views.append(gr.HTML(gates, elem_id="gates"))
+        with gr.Tab("Word by word"):
+            words = gr.HTML(cuts, elem_id="cuts")
+        with gr.Tab("Your translation"):
+            with gr.Row(equal_height=True):
+                own = gr.Textbox(
+                    reference, label="A translation of yours", scale=5, min_width=280, elem_id="own", max_lines=4
+                )
+                force = gr.Button("Score it", min_width=160, elem_id="force")
+            views += [gr.HTML(forced, elem_id="forced"), words]
+    return own, force, views
 
 
 def serve(page: gr.Blocks, *, host: str, port: int | None, share: bool) -> str:

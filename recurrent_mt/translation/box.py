@@ -2,9 +2,9 @@
 
 A box is a run folder without its training text: ``options``, the dictionaries in ``data``, what splits words and some
 sentences to try in ``text``, and ``systems/NAME/seed-1/checkpoints/checkpoint_best.pt``. Besides, ``box.json`` names
-the system that translates unless another is asked for, and ``onnx`` may have that one as ``recurrent-mt export`` writes
-it. Its distribution has an entry point in the group `GROUP`: the box's name, and the package that is its folder. No
-code of that package is run.
+the system that translates unless another is asked for, and says what the models are; ``onnx`` may have that one as
+``recurrent-mt export`` writes it. Its distribution has an entry point in the group `GROUP`: the box's name, and the
+package that is its folder. No code of that package is run.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.machinery import ModuleSpec
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from ..runs.folder import PARAMETERS
 from ..text_files import FileError, read_layout, read_lines, write_text
@@ -35,6 +36,22 @@ MISSING = (
     "no models in a box are installed: pip install ./pretrained/fr-en in a clone of this project, as scripts/setup.sh "
     "does, or name a checkpoint or a run folder"
 )
+
+
+class About(NamedTuple):
+    """What a box says of itself to those who use it.
+
+    Attributes:
+        title: what the models translate, and what they have learned from, in one line.
+        summaries: what each system is, in a sentence.
+    """
+
+    title: str
+    summaries: Mapping[str, str]
+
+
+#: Of what is no box, and of boxes that say nothing.
+UNSAID = About("", {})
 
 
 def list_boxes() -> dict[str, Path]:
@@ -65,6 +82,19 @@ def find_module(name: str) -> ModuleSpec | None:
         return None
 
 
+def find_boxes() -> list[Path]:
+    """The folders of all installed boxes.
+
+    Raises:
+        FileNotFoundError: if there is none; says how to install one.
+        ValueError: if two have the same name.
+    """
+    boxes = list_boxes()
+    if not boxes:
+        raise FileNotFoundError(MISSING)
+    return list(boxes.values())
+
+
 def find_folder(place: str | Path | None) -> Path:
     """A checkpoint or run folder, or the folder of the installed box of that name, or of the only one for None.
 
@@ -73,12 +103,10 @@ def find_folder(place: str | Path | None) -> Path:
         ValueError: if there are several boxes, and no name, or two of the same name.
     """
     if place is None:
-        boxes = list_boxes()
-        if not boxes:
-            raise FileNotFoundError(MISSING)
-        if len(boxes) > 1:
-            raise ValueError(f"several boxes are installed: name one of {', '.join(boxes)}")
-        return next(iter(boxes.values()))
+        first, *others = find_boxes()
+        if others:
+            raise ValueError(f"several boxes are installed: name one of {', '.join(list_boxes())}")
+        return first
     path = Path(place)
     if path.is_file() or (path / "options").is_file():
         return path
@@ -107,14 +135,38 @@ def read_default(folder: Path) -> str | None:
     Raises:
         FileError: if the box is of another version, or damaged.
     """
-    file = folder / MANIFEST
-    if not file.is_file():
+    manifest = read_manifest(folder)
+    if manifest is None:
         return None
-    default = read_layout(file, FORMAT, what="a box", remedy="pack the box again").get("default")
+    default = manifest.get("default")
     known = isinstance(default, str) and NAME.fullmatch(default)
     if not known or not (folder / PARAMETERS.format(default, 1)).is_file():
-        raise FileError(file, f"the default is {default!r}, which is no system of the box: pack it again")
+        raise FileError(folder / MANIFEST, f"the default is {default!r}, which is no system of the box: pack it again")
     return default
+
+
+def read_about(folder: Path) -> About:
+    """What a box says of itself; nothing if the folder is no box, or one that says nothing.
+
+    Raises:
+        FileError: if the box is of another version, or damaged.
+    """
+    manifest = read_manifest(folder) or {}
+    about = About(manifest.get("title", ""), manifest.get("summaries", {}))
+    said = [about.title, *about.summaries.values()] if isinstance(about.summaries, dict) else [None]
+    if not all(isinstance(text, str) for text in said):
+        raise FileError(folder / MANIFEST, "the title and the summary of each system must be text: pack the box again")
+    return about
+
+
+def read_manifest(folder: Path) -> dict[str, Any] | None:
+    """The values of a box's manifest; None if the folder is no box.
+
+    Raises:
+        FileError: if the box is of another version, or damaged.
+    """
+    file = folder / MANIFEST
+    return read_layout(file, FORMAT, what="a box", remedy="pack the box again") if file.is_file() else None
 
 
 def find_default(folder: Path) -> Path:
@@ -164,6 +216,7 @@ def copy_text_form(run: Path, data: Path, folder: Path) -> TextForm:
     return made
 
 
-def write_manifest(folder: Path, default: str) -> None:
+def write_manifest(folder: Path, default: str, about: About = UNSAID) -> None:
     """Makes a folder a box; the last step of whoever fills it."""
-    write_text(folder / MANIFEST, json.dumps({"format": FORMAT, "default": default}, indent=2) + "\n")
+    values = {"format": FORMAT, "default": default, **about._asdict()}
+    write_text(folder / MANIFEST, json.dumps(values, indent=2, ensure_ascii=False) + "\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -13,7 +13,7 @@ from ..data.reports import table
 from ..metrics import Score
 from ..text_files import FileError, write_text
 from ..text_form import TextForm
-from .box import GROUP, NAME
+from .box import GROUP, NAME, About
 
 METADATA = """\
 # Written by recurrent-mt pack.
@@ -64,7 +64,12 @@ class Card(NamedTuple):
 
 
 class SystemDescription(BaseModel):
-    """What a person says of a model, in Markdown, and the command that trained it."""
+    """What a person says of a model, and the command that trained it.
+
+    Attributes:
+        summary: what the model is, in a sentence for those who do not know the field: the demo shows it as it is.
+        training: the command.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -100,6 +105,10 @@ class BoxDescription(BaseModel):
     def package(self) -> str:
         """The name of the folder that is installed."""
         return f"recurrent_mt_{self.name.replace('-', '_')}"
+
+    def about(self, systems: Iterable[str]) -> About:
+        """What the box says of itself and of its systems."""
+        return About(self.title, {name: self.systems[name].summary.strip() for name in systems})
 
 
 def read_description(file: Path) -> BoxDescription:

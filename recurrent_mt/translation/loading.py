@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -13,8 +14,11 @@ from ..runs.folder import PARAMETERS, find_systems, names_of
 from ..silence import keep_root_logger, silence
 from ..text_files import dictionary_folder
 from ..text_form import TextForm, read_text_form
-from .box import find_folder, find_run, read_default
+from .box import find_boxes, find_folder, find_run, read_about, read_default
 from .model import Model
+
+#: Languages of a checkpoint that does not know them: those of the authors' imported models.
+UNNAMED = ("src", "tgt")
 
 
 def load_model(place: str | Path | None = None, system: str | None = None, *, data: str | Path | None = None) -> Model:
@@ -45,6 +49,27 @@ def load_models(*places: str | Path, data: str | Path | None = None) -> dict[str
     """Loads all models of the places by name, the default of a box first; arguments and errors as of `load_model`."""
     checkpoints = [checkpoint for place in places or [None] for checkpoint in find_checkpoints(find_folder(place))]
     return {name: load_checkpoint(name, path, data) for name, path in zip(name_checkpoints(checkpoints), checkpoints)}
+
+
+def load_pairs(*places: Path, data: Path | None = None) -> dict[tuple[str, str], list[Model]]:
+    """Loads all models of the places, or of all installed boxes, by language pair; names are unlike within a pair.
+
+    Where there is one pair, models that do not know their languages have that, too. Arguments and errors as of
+    `load_model`.
+    """
+    folders = list(map(find_folder, places)) if places else find_boxes()
+    checkpoints = [checkpoint for folder in folders for checkpoint in find_checkpoints(folder)]
+    models = [load_checkpoint(path.name, path, data) for path in checkpoints]
+    named = {model.languages for model in models} - {UNNAMED}
+    pairs: dict[tuple[str, str], list[tuple[Path, Model]]] = {}
+    for path, model in zip(checkpoints, models):
+        pairs.setdefault(next(iter(named)) if len(named) == 1 else model.languages, []).append((path, model))
+    return {
+        languages: [
+            replace(model, name=name) for name, (_, model) in zip(name_checkpoints([path for path, _ in found]), found)
+        ]
+        for languages, found in pairs.items()
+    }
 
 
 def find_checkpoints(path: Path) -> list[Path]:
@@ -95,7 +120,8 @@ def load_checkpoint(name: str, path: str | Path, data: str | Path | None = None)
     used = form or TextForm(path.parent, source, target, "word", "none", lowercase=False, truecased=False)
     if (used.source, used.target) != (source, target):
         raise ValueError(f"{path} translates {source}-{target}, but {used.folder} is {used.source}-{used.target}")
-    return Model(name, translator, used, form)
+    summaries = read_about(folder).summaries if folder else {}
+    return Model(name, translator, used, form, next((summaries[key] for key in names_of(path) if key in summaries), ""))
 
 
 def find_dictionaries(path: Path, run: Path | None) -> Path:

@@ -56,6 +56,7 @@ class Translator(Protocol):
 
     languages: tuple[str, str]
     has_gates: bool
+    has_windows: bool
     longest: int
 
     def knows(self, token: str, *, target: bool = False) -> bool:
@@ -135,12 +136,14 @@ class Model:
         translator: the checkpoint; it may be asked from several threads.
         text: how text becomes its tokens and back; of a model in no run folder, words are what has spaces between them.
         form: the same, if it is that of a run folder; otherwise None.
+        summary: what its box says of it; empty outside of one.
     """
 
     name: str
     translator: Translator
     text: TextForm
     form: TextForm | None = None
+    summary: str = ""
 
     @property
     def languages(self) -> tuple[str, str]:
@@ -151,6 +154,11 @@ class Model:
     def has_gates(self) -> bool:
         """Whether the encoder is a grConv."""
         return self.translator.has_gates
+
+    @property
+    def has_windows(self) -> bool:
+        """Whether the encoder is a dilated grConv."""
+        return self.translator.has_windows
 
     @overload
     def translate(self, text: str, *, beam: int = BEAM, length_penalty: float = 1.0) -> str: ...

@@ -68,14 +68,17 @@ def module(proxies):
 def demo(module, systems):
     """Two of the models, with an example, and with one that tries to become an element."""
     return module.Demo(
-        [systems["attentive"], systems["pyramid"]], ("src", "tgt"), {"s1 s2 s3": "t1 t2", PLANTED: PLANTED}
+        [systems["attentive"], systems["pyramid"]],
+        ("src", "tgt"),
+        {"s1 s2 s3": "t1 t2", PLANTED: PLANTED},
+        texts={"made up": ["attentive"]},
     )
 
 
 @pytest.fixture(scope="session")
-def address(module, demo, proxies):
-    """Where the page is served, also behind proxies: one server for all tests."""
-    page = module.build_page(demo)
+def address(module, demo, systems, proxies):
+    """Where the page is served, also behind proxies: one server for all tests, of two language pairs."""
+    page = module.build_page([demo, module.Demo([systems["fixed"]], ("zh", "en"), {"s9": "t9"})])
     with pytest.MonkeyPatch.context() as patch:
         proxies(patch)
         where = module.serve(page, host="127.0.0.1", port=None, share=False)

@@ -3,32 +3,86 @@
 import http.client
 import os
 import unicodedata
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import pytest
 
-from recurrent_mt.demo.fragments import render_cards, render_cuts, render_forced
+from recurrent_mt.demo.fragments import describe, name_gates, render_cards, render_cuts, render_forced
 from recurrent_mt.evaluation.figures import COLORS
-from recurrent_mt.translation.model import Cut, ScoredWord
+from recurrent_mt.translation.loading import load_checkpoint
+from recurrent_mt.translation.model import Cut, Model, ScoredWord
+from tests.checkpoints.checkpoints import small_checkpoint
 from tests.demo.conftest import PROXIES
 from user_dir.tasks import native_translation
 
 
-def translate(demo, text):
-    return list(demo.translate(text, beam=2, length_penalty=1, count=1))
+def translate(demo, text, own=""):
+    return list(demo.translate(text, own, beam=2, length_penalty=1, count=1))
 
 
 @pytest.mark.parametrize("text", ["", " \n", "\u200b", "\ufeff \u200d\u00ad"], ids=ascii)
 def test_a_sentence_without_words_gets_one_sentence(demo, text):
     first = '<p class="notice" role="status">Type a sentence first.</p>\n'
-    assert translate(demo, text) == [(first, "", "", "")]
+    assert translate(demo, text) == [[first, "", "", "", ""]]
     assert demo.force(text, "t1") == first
     assert demo.force("s1", text) == first.replace("sentence", "translation")
 
 
-def test_translations_are_shown_before_anything_is_drawn(demo):
-    shown = [[bool(part) for part in parts] for parts in translate(demo, "s1 s2")]
-    assert shown == [[True, False, False, False], [True] * 4, [True] * 4]
+def test_translations_are_shown_before_anything_is_drawn_and_what_is_to_come_has_a_placeholder(demo):
+    pending = [['class="to-come"' in part for part in parts] for parts in translate(demo, "s1 s2")]
+    assert pending == [[False, True, True, True, True], [False, False, False, False, True], [False] * 5]
+
+
+@pytest.mark.parametrize(
+    ("text", "own", "scored"),
+    [("s1 s2 s3", "", "t2"), ("s1 s2 s3", "t4", "t4"), ("s1 s2", "t4", "t4"), ("s1 s2", "t1 t2", "")],
+)
+def test_a_translation_of_ones_own_is_scored_with_the_sentence_unless_it_is_anothers_reference(demo, text, own, scored):
+    *_, (*_, forced, _) = translate(demo, text, own)
+    if scored:
+        assert f'<th dir="auto">{scored}</th>' in forced
+    else:
+        assert "Type a translation first." in forced
+
+
+def test_what_a_model_has_not_learned_to_read_is_said_above_the_translations(demo):
+    class Wary(Model):
+        def unfamiliar(self, text):
+            return "s<1> is new to the model" if "s<1>" in text else None
+
+    attentive, pyramid = demo.systems
+    one, both = ([Wary(**vars(attentive)), pyramid], [Wary(**vars(model)) for model in demo.systems])
+    for systems, named in ((one, "attentive: "), (both, "")):
+        for text, count in (("s1 s<1>", 1), ("s1", 0)):
+            cards = next(replace(demo, systems=systems).translate(text, "", 2, 1, 1))[0]
+            line = f'<p class="notice" role="status">{named}s&lt;1&gt; is new to the model. That'
+            assert cards.count(line) == count and "attentive</h3>" in cards
+
+
+@pytest.mark.parametrize(
+    ("sentence", "shown"),
+    [
+        ("Le chat dort.", "Le chat dort."),
+        ("word " * 20 + "last.", "word word word word word word … word word last."),
+        ("好" * 100, f"{'好' * 30} … {'好' * 20}"),
+    ],
+)
+def test_a_long_example_is_shown_by_both_ends(module, sentence, shown):
+    assert module.shorten(sentence) == shown
+
+
+def test_each_model_is_said_to_be_what_it_is(systems, tmp_path):
+    small_checkpoint(tmp_path, "grconv_encoder", grconv_dilated=True, encoder_hidden_size=6)
+    dilated = load_checkpoint("dilated", tmp_path / "checkpoint.pt")
+    attention = "for each word that it writes, attention chooses where to look."
+    assert describe(systems["attentive"], True) == f"Keeps a vector for each word; {attention}"
+    assert describe(dilated, True) == f"Joins words into ever longer windows; {attention}"
+    assert describe(systems["fixed"], False).startswith("Reads the whole sentence into one vector")
+    assert describe(systems["pyramid"], False).startswith("Joins neighboring words, level by level, until")
+    assert describe(replace(dilated, summary="What the box says."), True) == "What the box says."
+    shown = [[systems["fixed"], systems["pyramid"]], [dilated], [dilated, systems["pyramid"]]]
+    assert [name_gates(models) for models in shown] == ["Pyramid", "Windows", "Gates"]
 
 
 def test_a_sentence_is_cut_by_the_native_search(demo, monkeypatch):
@@ -80,7 +134,8 @@ def test_chrf_is_the_projects(demo):
     """It compares text in NFC."""
     reading = demo.systems[0].read("s1", beam=2, count=1)
     hypothesis = reading.hypotheses[0]._replace(text="é" * 5)
-    page = render_cards({"one": reading._replace(hypotheses=[hypothesis])}, unicodedata.normalize("NFD", "é" * 5))
+    readings = {"attentive": reading._replace(hypotheses=[hypothesis])}
+    page = render_cards(demo.systems[:1], readings, unicodedata.normalize("NFD", "é" * 5))
     assert "chrF <b>100.0</b>" in page
 
 

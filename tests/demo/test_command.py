@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from recurrent_mt.cli import demo
-from recurrent_mt.translation import loading
+from recurrent_mt.translation import box, loading
 from tests.commands import call
 
 
@@ -97,23 +97,49 @@ def test_a_checkpoint_of_another_language_pair_than_its_run_is_refused(module, p
     assert "checkpoint.pt translates src-tgt, but" in message and "run is zh-en" in message
 
 
-def test_models_of_different_language_pairs_are_refused(module, monkeypatch):
-    class Loaded:
-        def __init__(self, *languages):
-            self.languages = languages
+class Loaded:
+    """A translator of which nobody asks more than its languages."""
 
-    def load(name, path, data):
-        languages = {"a": ("fr", "en"), "b": ("zh", "en"), "old": ("src", "tgt")}[path.stem]
-        return loading.Model(name, Loaded(*languages), None)
+    def __init__(self, *languages):
+        self.languages = languages
+
+
+@pytest.fixture
+def boxes(tmp_path, monkeypatch):
+    """Three boxes with a system of the same name, the last of which does not know its languages."""
+    languages = {"fr-en": ("fr", "en"), "zh-en": ("zh", "en"), "old": loading.UNNAMED}
+
+    def load(name, path, data=None):
+        (place,) = set(path.parts) & set(languages)
+        form = demo.TextForm(tmp_path / place, *languages[place], "word", "none", lowercase=False, truecased=False)
+        return loading.Model(name, Loaded(*languages[place]), form, form)
 
     monkeypatch.setattr(loading, "load_checkpoint", load)
-    monkeypatch.setattr(loading, "find_folder", lambda path: path)
-    monkeypatch.setattr(loading, "find_checkpoints", lambda path: [path])
-    places = [demo.Path(f"models/{name}.pt") for name in ("a", "b", "old")]
-    with pytest.raises(ValueError, match=r"one language pair, but .* translates fr-en, .* translates zh-en"):
-        demo.make_demo(places, None)
-    # The authors' imported models do not say what their languages are.
-    assert demo.make_demo([places[0], places[2]], None).languages == ("fr", "en")
+    folders = {name: tmp_path / name for name in languages}
+    for name, folder in folders.items():
+        file = folder / "systems" / "gru" / "seed-1" / "checkpoints" / "checkpoint_best.pt"
+        file.parent.mkdir(parents=True)
+        file.touch()
+        (folder / "options").touch()
+        box.write_manifest(folder, "gru", box.About(f"{name} from debates" if name != "old" else "", {}))
+    return folders
+
+
+def test_without_a_name_all_installed_boxes_have_a_page_each(module, boxes, monkeypatch):
+    monkeypatch.setattr(box, "list_boxes", lambda: {name: boxes[name] for name in ("fr-en", "zh-en")})
+    demos = demo.make_demos([], None)
+    assert [one.languages for one in demos] == [("fr", "en"), ("zh", "en")]
+    assert [[system.name for system in one.systems] for one in demos] == [["gru"], ["gru"]]
+    assert [one.texts for one in demos] == [{f"{name} from debates": ["gru"]} for name in ("fr-en", "zh-en")]
+
+
+def test_models_that_do_not_know_their_languages_stand_beside_those_of_the_only_pair(module, boxes):
+    """The authors' imported models do not."""
+    (both,) = demo.make_demos([boxes["fr-en"], boxes["old"]], None)
+    names = [system.name for system in both.systems]
+    assert both.languages == ("fr", "en") and len(set(names)) == 2
+    assert both.texts == {"fr-en from debates": names[:1], f"trained on the text of {boxes['old']}": names[1:]}
+    assert len(demo.make_demos(list(boxes.values()), None)) == 3
 
 
 @pytest.fixture

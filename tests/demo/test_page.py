@@ -128,8 +128,8 @@ def test_pointing_at_a_cell_of_the_heat_map_lights_its_two_words_and_tells_the_w
 def test_tabs_show_the_pyramid_and_the_cuts(page):
     type_sentence(page, "s4 s3 s2")
     open_tab(page, "Pyramid")
-    wait_until(lambda: page.find_elements(By.CSS_SELECTOR, "#pyramids svg"))
-    assert texts(page, "#pyramids figcaption") == ["Pyramid of pyramid"]
+    wait_until(lambda: page.find_elements(By.CSS_SELECTOR, "#gates svg"))
+    assert texts(page, "#gates figcaption") == ["Pyramid of pyramid"]
     open_tab(page, "Word by word")
     wait_until(lambda: page.find_elements(By.CSS_SELECTOR, "#cuts svg"))
     assert texts(page, "#cuts details:first-of-type td:first-child") == ["1", "2", "3"]
@@ -143,38 +143,27 @@ def own_translation(browser):
     return own
 
 
-def test_an_example_is_translated_and_its_reference_can_be_scored(page):
+def test_an_example_is_translated_and_its_reference_is_scored(page, module):
     type_sentence(page, "s6 s6 s6")
-    page.find_element(By.CSS_SELECTOR, "#examples input").click()
-    wait_until(lambda: page.find_elements(By.CSS_SELECTOR, "[role=option]"))[0].click()
+    shown = page.find_elements(By.CSS_SELECTOR, "#examples .gallery-item")
+    assert [one.text for one in shown] == ["s1 s2 s3", module.shorten(PLANTED)]
+    shown[0].click()
     wait_for(page, "s1 s2 s3")
     assert texts(page, "#translations .reference") == ["Reference t1 t2"]
     assert own_translation(page).get_attribute("value") == "t1 t2"
+    wait_until(lambda: "t2" in texts(page, "#forced tbody th"))
 
 
-def test_a_list_of_examples_that_is_left_changes_nothing(page):
-    type_sentence(page, "s5 s5")
-    page.find_element(By.CSS_SELECTOR, "#examples input").click()
-    wait_until(lambda: page.find_elements(By.CSS_SELECTOR, "[role=option]"))
-    page.find_element(By.CSS_SELECTOR, "h1").click()
-    wait_until(lambda: not page.find_elements(By.CSS_SELECTOR, "[role=option]"))
-    # Whatever leaving the list asked for is answered before this.
+def test_enter_translates(page):
     ask_for(page, "s5 s5 s2", Keys.ENTER)
     wait_for(page, "s5 s5 s2")
-    page.find_element(By.CSS_SELECTOR, "#examples input").click()
-    page.find_element(By.CSS_SELECTOR, "#examples input").send_keys(Keys.TAB)
-    page.find_element(By.CSS_SELECTOR, "button#translate").click()
-    assert page.find_element(By.CSS_SELECTOR, "#sentence textarea").get_attribute("value") == "s5 s5 s2"
-    assert shown_words(page) == "s5s5s2</s>" and not texts(page, "#translations .notice")
 
 
 def test_a_new_sentence_has_no_translation_of_the_one_before(page):
     """The field has the reference of an example: with the next sentence, its score would mean nothing."""
     type_sentence(page, "s1 s2 s3")
     own = own_translation(page)
-    wait_until(lambda: own.get_attribute("value") == "t1 t2")
-    page.find_element(By.CSS_SELECTOR, "button#force").click()
-    wait_until(lambda: "t2" in texts(page, "#forced tbody th"))
+    wait_until(lambda: own.get_attribute("value") == "t1 t2" and "t2" in texts(page, "#forced tbody th"))
     type_sentence(page, "s1 s4")
     wait_until(lambda: own.get_attribute("value") == "" and not texts(page, "#forced tbody th"))
     own.send_keys("t3")
@@ -222,7 +211,25 @@ def test_the_server_listens_on_loopback_alone(address):
     assert listening == {"127.0.0.1"}
 
 
-def test_the_page_fits_a_phone(page):
-    resize(page, 400, 800)
-    assert wait_until(lambda: page.execute_script("return document.documentElement.scrollWidth") <= 400)
+def test_on_a_phone_the_page_fits_and_all_views_can_be_reached(page):
+    resize(page, 390, 844)
+    assert wait_until(lambda: page.execute_script("return document.documentElement.scrollWidth") <= 390)
+    wait_until(lambda: sum(tab.is_displayed() for tab in page.find_elements(By.CSS_SELECTOR, "[role=tab]")) == 4)
     resize(page, 1280, 900)
+
+
+def test_the_page_says_what_each_model_has_learned_from(page):
+    assert texts(page, "#top .learned") == ["attentive: made up."]
+    assert all(text.endswith(".") for text in texts(page, "#translations .summary"))
+
+
+def test_another_language_pair_has_a_page_of_its_own_that_opens_translated(chromium, page, address):
+    page.get(f"{address}zh-en")
+    wait_until(lambda: shown_words(page) == "s9</s>")
+    # Gradio's, of the page that was left.
+    complaints(page)
+    assert texts(page, "#top small") == ["zh → en"] and texts(page, "#translations h3") == ["fixed"]
+    open_tab(page, "Word by word")
+    wait_until(lambda: page.find_elements(By.CSS_SELECTOR, "#cuts svg"))
+    type_sentence(page, "s8 s7")
+    assert texts(page, "nav a") == ["src → tgt", "zh → en"] and complaints(page) == []

@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 
-from recurrent_mt.demo.fragments import render_pyramids
+from recurrent_mt.demo.fragments import render_gates
 from recurrent_mt.translation.loading import load_checkpoint
 from tests.checkpoints.checkpoints import small_checkpoint
 from tests.checkpoints.generation import make_generate
@@ -84,7 +84,8 @@ def test_a_dilated_grconv_has_windows_to_draw(tmp_path):
     system = load_checkpoint("dilated", tmp_path / "checkpoint.pt")
     reading = system.read(SOURCES[0], beam=2, length_penalty=1, count=1)
     assert reading.gates.leaves == (*SOURCES[0].split(), "</s>")
-    assert "Windows of dilated" in render_pyramids({"dilated": reading})
+    page = render_gates({"dilated": reading})
+    assert "Windows of dilated" in page and "Each circle is a window of words" in page and "yramid" not in page
 
 
 def test_a_cut_sentence_is_translated_as_if_it_were_all(systems):

@@ -101,6 +101,18 @@ def test_without_a_box_one_line_says_what_to_do(monkeypatch):
         assert done.returncode == 1 and re.fullmatch(f"error: {message}.*\n", done.stderr)
 
 
+@pytest.mark.parametrize("said", [{"title": 3}, {"summaries": "gru"}, {"summaries": {"gru": None}}], ids=str)
+def test_a_box_that_says_something_else_than_text_is_refused_by_file_name(said, tmp_path):
+    box.write_manifest(tmp_path, "gru", box.About("French to English", {"gru": "A GRU."}))
+    assert box.read_about(tmp_path) == ("French to English", {"gru": "A GRU."})
+    values = json.loads((tmp_path / "box.json").read_text())
+    (tmp_path / "box.json").write_text(json.dumps(values | said))
+    with pytest.raises(FileError, match=r"box\.json: the title and the summary of each system must be text"):
+        box.read_about(tmp_path)
+    (tmp_path / "box.json").write_text(json.dumps({name: values[name] for name in ("format", "default")}))
+    assert box.read_about(tmp_path) == box.read_about(tmp_path / "none") == ("", {})
+
+
 def test_of_several_boxes_one_has_to_be_named(boxes, installed):
     boxes["fr-de"] = installed
     with pytest.raises(ValueError, match="name one of fr-en, fr-de"):

@@ -96,6 +96,7 @@ def test_parameters_are_of_16_bits_and_the_optimizer_is_gone(packed, box):
 def test_packed_models_score_as_before_but_for_rounding(packed, box):
     assert list(load_models(box)) == ["gru", "grconv"]
     for name, packed_model in load_models(box).items():
+        assert packed_model.summary and packed_model.summary in (box / f"systems/{name}/card.md").read_text()
         before = load_model(packed / "run", name)
         scores = [[word.log_probability for word in one.score(TEXT, "t1 t2 t3")] for one in (before, packed_model)]
         assert scores[0] == pytest.approx(scores[1], abs=0.01)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from recurrent_mt.layers.grconv import DilatedGRConvEncoder
 from recurrent_mt.text_form import LENGTH_LIMITS
 
 from ..tasks.native_translation import NativeGenerator
@@ -57,6 +58,7 @@ class Translator:
     Attributes:
         languages: source and target.
         has_gates: whether the encoder is a grConv.
+        has_windows: whether it is a dilated one.
         longest: the most tokens that the model reads, ``</s>`` included.
         model: in evaluation mode, for whoever wants to see its numbers.
     """
@@ -74,7 +76,9 @@ class Translator:
         if not all(languages) or not hasattr(self.model, "encoder"):
             raise ValueError(f"{path} is not a translation model")
         self.languages: tuple[str, str] = (str(languages[0]), str(languages[1]))
-        self.has_gates = isinstance(getattr(self.model.encoder, "layer", None), GRCONVS)
+        layer = getattr(self.model.encoder, "layer", None)
+        self.has_gates = isinstance(layer, GRCONVS)
+        self.has_windows = isinstance(layer, DilatedGRConvEncoder)
         self.longest: int = min(*self.model.max_positions(), MAX_TOKENS)
         self._lock = Lock()
 

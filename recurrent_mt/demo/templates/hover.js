@@ -50,7 +50,7 @@
     ];
   }
 
-  document.addEventListener("pointermove", (event) => {
+  function point(event) {
     const system = event.target.closest?.("[data-system]")?.dataset.system;
     const word = event.target.closest?.("[data-source], [data-target]");
     const image = event.target.closest?.("[id$='-alignment'] image");
@@ -58,5 +58,8 @@
     else if (system !== undefined && word?.dataset.source) light(system, Number(word.dataset.source), null);
     else if (system !== undefined && word) light(system, null, Number(word.dataset.target));
     else clear();
-  });
+  }
+
+  // On a phone, nothing moves: one taps.
+  for (const kind of ["pointermove", "pointerdown"]) document.addEventListener(kind, point);
 })();
