@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.machinery import ModuleSpec
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..runs.folder import PARAMETERS
-from ..text_files import FileError, read_layout, read_lines, write_text
+from ..text_files import OVERWRITE, FileError, read_layout, read_lines, write_text
 from ..text_form import RECORDED, TextForm, read_text_form
 
 GROUP = "recurrent_mt.boxes"
@@ -208,12 +209,29 @@ def copy_text_form(run: Path, data: Path, folder: Path) -> TextForm:
     for source, target in files:
         (folder / target).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, folder / target)
+    text = run / "text" / "prepared" / f"train.{form.source}"
+    if text.is_file():
+        count_pieces(folder / "data" / f"dict.{form.source}.txt", text)
     made = replace(form, folder=folder)
     if form.truecased and form.segmentation != "word":
         for language in (form.source, form.target):
             counts = form.count_known_words(language)
             write_text(made.known_words(language), "".join(f"{word} {count}\n" for word, count in counts.items()))
     return made
+
+
+def count_pieces(dictionary: Path, text: Path) -> None:
+    """Makes a dictionary say how often a text has each piece; the order, by which a model knows them, stays.
+
+    A dictionary that both languages share counts those of both; what is read in the wrong one is found by these counts.
+    """
+    counts = Counter(piece for _, line in read_lines(text) for piece in line.split())
+    entries = []
+    for _, line in read_lines(dictionary):
+        entry = line.removesuffix(OVERWRITE)
+        piece = entry.rpartition(" ")[0]
+        entries.append(f"{piece} {counts[piece]}{line[len(entry) :]}\n")
+    write_text(dictionary, "".join(entries))
 
 
 def write_manifest(folder: Path, default: str, about: About = UNSAID) -> None:

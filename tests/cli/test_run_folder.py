@@ -130,6 +130,21 @@ def test_known_words_are_whole_where_the_dictionary_has_pieces(tmp_path):
         replace(form, lowercase=True).split("le", "fr")
 
 
+def test_a_box_counts_pieces_of_the_source_in_a_dictionary_of_both_languages(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "text" / "prepared").mkdir(parents=True)
+    form = TextForm(tmp_path, "fr", "en", "bpe", "none", lowercase=False, truecased=False)
+    form.model.write_text("#version: 0.2\n")
+    for language, words in {"fr": "le chat\nle <unk>", "en": "the cat"}.items():
+        (tmp_path / "data" / f"dict.{language}.txt").write_text("the 9\nle 9\n<unk> 9 #fairseq:overwrite\nchat 1\n")
+        (tmp_path / "text" / "prepared" / f"train.{language}").write_text(f"{words}\n")
+    options = {**form.record(), "SEGMENTATION": "bpe:9"}
+    (tmp_path / "options").write_text("".join(f"{name} {value}\n" for name, value in options.items()))
+    box = copy_text_form(tmp_path, tmp_path / "data", tmp_path / "box").folder / "data"
+    assert (box / "dict.fr.txt").read_text() == "the 0\nle 2\n<unk> 1 #fairseq:overwrite\nchat 1\n"
+    assert (box / "dict.en.txt").read_text() == (tmp_path / "data" / "dict.en.txt").read_text()
+
+
 @pytest.mark.parametrize("given", ["file", "stdin"])
 @pytest.mark.parametrize("text", ["un\rdeux\u2028trois\n\nquatre\n", "un\n\nquatre", ""])
 def test_as_many_translations_as_lines_that_end_in_a_line_feed(text, given, tmp_path, monkeypatch):
