@@ -94,6 +94,9 @@ class OnnxModel:
         source, self.target_words = (
             [word for _, word in read_lines(folder / f"{side}.txt")] for side in ("source", "target")
         )
+        for side, words in (("source", source), ("target", self.target_words)):
+            if missing := next((word for word in SPECIAL if word not in words), None):
+                raise FileError(folder / f"{side}.txt", f"it lacks the word {missing}: export the model again")
         self.pad, self.eos, self.unk = map(source.index, SPECIAL)
         # A text has no padding: a literal <pad> is a word that no model knows, as it is with fairseq-compat.
         self.source_words = {word: number for number, word in enumerate(source) if number != self.pad}
@@ -233,7 +236,8 @@ def read_manifest(path: Path) -> dict[str, Any]:
         raise FileError(path, "state is no list of names: export the model again")
     if not isinstance(manifest.setdefault("reads_batches", False), bool):
         raise FileError(path, "reads_batches is neither true nor false: export the model again")
-    if not isinstance(checksums, dict):
+    # A stranger's names must not lead out of the folder, where a device would be read without end.
+    if not (isinstance(checksums, dict) and all(Path(name).name == name for name in checksums)):
         raise FileError(path, "sha256 has no checksums of files by name: export the model again")
     return manifest
 

@@ -53,7 +53,8 @@ class Shortlist:
             word, _, targets = text.partition("\t")
             words = targets.split(" ")
             for known, side, named in zip(numbers, ("source", "target"), ([word], words)):
-                if unknown := next((one for one in named if one not in known), None):
+                unknown = next((one for one in named if one not in known), None)
+                if unknown is not None:  # it may be empty, in a line without target words
                     message = f"{unknown!r} is not in the {side} dictionary: is this the shortlist of this model?"
                     raise FileError(path, message, line=line)
             lists[numbers[0][word]] = [numbers[1][one] for one in words]

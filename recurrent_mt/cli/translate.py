@@ -281,7 +281,7 @@ def translate_lines(
         digest: of those.
 
     Raises:
-        SearchError: if fairseq fails; the last lines of what it said go to standard error.
+        SearchError: if the search fails; the last lines of what fairseq said go to standard error.
     """
     if options.quiet:
         print(WITH_ONNXRUNTIME if options.export else WITH_PYTORCH, file=sys.stderr, flush=True)
@@ -297,7 +297,8 @@ def translate_lines(
     try:
         yield from ordered_map(make_translator(form, search), chain(first, chunks), jobs)
     except SearchError as error:
-        print(error.said, file=sys.stderr)
+        if error.said:
+            print(error.said, file=sys.stderr)
         raise
     finally:
         search.close()
@@ -318,10 +319,18 @@ class OnnxSearch:
         self._model: OnnxModel | None = None
 
     def translate(self, sentences: Sequence[str]) -> list[str]:
-        """The words of the best translation of each sentence."""
+        """The words of the best translation of each sentence.
+
+        Raises:
+            SearchError: naming a sentence that is too long for the model.
+        """
         from ..onnx_translation import translate
 
         model = self.start()
+        for place, sentence in enumerate(sentences):
+            if (count := len(model.numbers(sentence))) > model.longest_source:
+                message = f"it has {count} tokens, </s> included; the model takes {model.longest_source}"
+                raise SearchError(message, "", place)
         found = translate(model, sentences, beam=self._beam)
         return [" ".join(self._form.merge(hypotheses[0].text(model).split())) for hypotheses in found]
 

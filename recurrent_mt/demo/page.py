@@ -79,7 +79,8 @@ class Demo:
             return
         reference = self.examples.get(text.strip())
         cards = render_cards(self.systems, readings, reference, lowercase=self.lowercase)
-        done = [render_warnings(self.warn(text), len(self.systems)) + cards]
+        readers = [system for system in self.systems if not isinstance(readings[system.name], str)]
+        done = [render_warnings(self.warn(text, readers), len(self.systems)) + cards]
         waits = [
             render_placeholder(f"{what} …") for what in ("Drawing", "Drawing", "Scoring", "Translating beginnings")
         ]
@@ -89,10 +90,10 @@ class Demo:
         cuts = self.ask(lambda system: system.cut(text, beam=int(beam), length_penalty=length_penalty))
         yield [*done, render_cuts(cuts)]
 
-    def warn(self, text: str) -> dict[str, list[str]]:
-        """What the models have not learned to read in a sentence, and those models."""
+    def warn(self, text: str, readers: Sequence[Model]) -> dict[str, list[str]]:
+        """What the models that read a sentence have not learned to read in it, and those models."""
         found: dict[str, list[str]] = {}
-        for system in self.systems:
+        for system in readers:
             if reason := system.unfamiliar(text):
                 found.setdefault(reason, []).append(system.name)
         return found

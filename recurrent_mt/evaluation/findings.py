@@ -29,6 +29,8 @@ from .tables import (
 
 #: The first header of a table of pairs, in which systems are both rows and columns.
 PAIRS = "row minus column"
+#: The least p that is printed as a number.
+LEAST_P = 0.001
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,12 @@ def pair_cell(difference: Difference | None) -> Cell:
     if difference is None:
         return Cell("")
     value, p = format_number(difference.value, "+.2f"), difference.p
-    return Cell(value) if p is None else Cell(value, f" (p = {p:.3f})", star=p < SIGNIFICANT)
+    return Cell(value) if p is None else Cell(value, f" ({format_p(p)})", star=p < SIGNIFICANT)
+
+
+def format_p(p: float) -> str:
+    """A probability in three digits; however many resamples there are, none is 0."""
+    return f"p = {p:.3f}" if p >= LEAST_P else f"p < {LEAST_P}"
 
 
 def write_headline(analysis: Analysis, pairs: Iterable[Difference], metric: str) -> list[str]:
@@ -122,8 +129,9 @@ def compare_leaders(leaders: Difference, ranked: pandas.Series, metric: str) -> 
     if metric in LOWER_IS_BETTER:
         both += ", lower is better"
     if leaders.p is not None and leaders.p >= SIGNIFICANT:
-        return f"{first} and {second} cannot be told apart by {metric} ({both}; p = {leaders.p:.2f})."
-    how_sure = "not tested" if leaders.p is None else f"p = {leaders.p:.3f}"
+        # In two digits, 0.051 would be as much as the limit.
+        return f"{first} and {second} cannot be told apart by {metric} ({both}; {format_p(leaders.p)})."
+    how_sure = "not tested" if leaders.p is None else format_p(leaders.p)
     return f"{first} is ahead of {second} by {abs(leaders.value):.1f} {metric} ({both}; {how_sure})."
 
 

@@ -91,11 +91,15 @@ def find_checkpoints(path: Path) -> list[Path]:
 
 
 def name_checkpoints(paths: Sequence[Path]) -> list[str]:
-    """The shortest names that tell checkpoints apart: the system, with its seed, or the whole path."""
+    """The shortest names that tell checkpoints apart: the system, with its seed, with its run or box, or the path."""
     candidates = []
     for path in paths:
-        folder, name = path.absolute().parts[-2:]
-        candidates.append((*(names_of(path) or [folder, f"{folder}/{name}"]), str(path)))
+        parts = path.absolute().parts
+        beside = "/".join(parts[-2:])
+        system = names_of(path)
+        # RUN/systems/SYSTEM/seed-N/checkpoints/FILE
+        found = [*system, f"{parts[-6]}/{system[0]}"] if system else [parts[-2], beside, beside]
+        candidates.append((*found, str(path)))
     for names in zip(*candidates):
         if max(Counter(names).values()) == 1:
             return list(names)

@@ -60,6 +60,13 @@ def test_what_a_model_has_not_learned_to_read_is_said_above_the_translations(dem
             assert cards.count(line) == count and "attentive</h3>" in cards
 
 
+def test_each_model_says_that_a_sentence_is_too_long_for_it(demo):
+    """Where each is named, no sentence is that of all, and the page is shown."""
+    *_, (cards, *_) = translate(demo, "s1 " * 1100)
+    for model in demo.systems:
+        assert f"{model.name} takes " in cards
+
+
 @pytest.mark.parametrize(
     ("sentence", "shown"),
     [

@@ -167,6 +167,11 @@ def test_seeds_of_one_system_are_told_apart(run_folder):
         loading.name_checkpoints([files[0], files[0]])
 
 
+def test_systems_of_one_name_are_told_apart_by_their_run_or_box_and_not_by_a_place_of_the_machine(tmp_path):
+    files = [tmp_path / name / box.PARAMETERS.format("gru", 1) for name in ("news", "debates")]
+    assert loading.name_checkpoints([*files, tmp_path / "own" / "a.pt"]) == ["news/gru", "debates/gru", "own/a.pt"]
+
+
 def test_the_test_set_of_a_run_is_offered_with_its_references(run_folder):
     (run_folder / "text" / "raw").mkdir(parents=True)
     (run_folder / "text" / "raw" / "test.fr").write_text("Il dort .\n\nElle  dort.\n")

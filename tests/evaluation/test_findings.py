@@ -63,7 +63,12 @@ def test_every_pair_is_tested_as_those_with_the_baseline_are():
             {"resamples": 0},
             "perfect is ahead of forgetful by N chrF2 (100.0 against N; not tested).",
         ),
-        ([perfect, again], {}, "perfect and again cannot be told apart by chrF2 (100.0 against 100.0; p = 1.00)."),
+        ([perfect, again], {}, "perfect and again cannot be told apart by chrF2 (100.0 against 100.0; p = 1.000)."),
+        (
+            [forgetful, perfect],
+            {"resamples": 3000},
+            "perfect is ahead of forgetful by N chrF2 (100.0 against N; p < 0.001).",
+        ),
         (
             [silent, perfect],
             {"metric": "ter"},

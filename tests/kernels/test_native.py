@@ -1,5 +1,6 @@
 """The library of native kernels: how it is found and built, and what it refuses."""
 
+import errno
 import logging
 import os
 import shutil
@@ -101,6 +102,24 @@ def test_a_compiler_that_fails_is_named_and_no_library_is_left(tmp_path, monkeyp
     with pytest.raises(RuntimeError, match=r"are not built, everything runs on 'packed': .*/bin/false"):
         build(tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_minutes_of_compiling(tmp_path, monkeypatch):
+    monkeypatch.setenv("CXX", "/bin/false")
+    with pytest.raises(FileNotFoundError, match="partial-"):
+        build(tmp_path / "nowhere")
+
+
+def test_of_a_library_that_does_not_fit_on_the_disk_nothing_is_left(other_folder, monkeypatch):
+    def fill(source, target):
+        Path(target).write_bytes(b"half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("recurrent_mt.kernels.native.build.compile_extension", lambda project: None)
+    monkeypatch.setattr(shutil, "copyfile", fill)
+    with pytest.raises(OSError, match="No space left"):
+        build(other_folder)
+    assert not list(other_folder.iterdir())
 
 
 def test_the_library_is_where_it_is_looked_for(other_folder, tmp_path, monkeypatch):

@@ -315,6 +315,14 @@ DAMAGES = {
         "manifest.json: .* lacks a number",
     ),
     "checksums of nothing": (lambda folder: change_manifest(folder, sha256=[]), "sha256 has no checksums of files"),
+    "a file elsewhere": (
+        lambda folder: change_manifest(folder, sha256={"/dev/zero": ""}),
+        "sha256 has no checksums of files",
+    ),
+    "words without </s>": (
+        lambda folder: (write_lines(folder / "source.txt", ["<pad>", "s1"]), change_manifest(folder, sha256={})),
+        "source.txt: it lacks the word </s>",
+    ),
     "another state": (lambda folder: change_manifest(folder, state=["x"]), "encoder.onnx: onnxruntime cannot run it: "),
 }
 

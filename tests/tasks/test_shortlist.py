@@ -64,6 +64,10 @@ def test_a_source_word_without_a_line_has_its_own_spelling_and_what_every_transl
 
 
 def test_a_shortlist_of_another_model_is_refused_by_line(tmp_path):
+    (tmp_path / "cut").write_text("s1")
+    words = task().source_dictionary.symbols
+    with pytest.raises(FileError, match=r"line 1: '' is not in the target dictionary"):
+        Shortlist.read(tmp_path / "cut", words, task().target_dictionary.symbols)
     with pytest.raises(FileError, match=r"line 2: 'nowhere' is not in the target dictionary"):
         shortlist_of({"s1": ["t1"], "s2": ["nowhere"]}, tmp_path, task())
 

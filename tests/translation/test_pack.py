@@ -176,6 +176,17 @@ def test_without_fairseq_a_text_is_translated_by_onnxruntime_and_resumed(jobs, w
     assert (tmp_path / "out").read_text() == done.stdout
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_without_fairseq_a_line_that_is_too_long_for_the_model_is_named(jobs, without_fairseq, box, tmp_path):
+    shutil.copytree(box, tmp_path / "box")
+    manifest = tmp_path / "box" / "onnx" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"longest_source": ', '"longest_source": 9, "was": '))
+    file = text(tmp_path, "s1\n\ns1\n\n" + "s2 " * 9)
+    done = call("translate", tmp_path / "box", "--input", file, "--buffer-size", 2, "--jobs", jobs)
+    assert done.returncode == 1
+    assert done.stderr.endswith("\nerror: line 5: it has 10 tokens, </s> included; the model takes 9\n")
+
+
 def text(folder, line):
     (folder / "line").write_text(f"{line}\n")
     return folder / "line"

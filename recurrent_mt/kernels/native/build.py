@@ -32,17 +32,27 @@ def build(folder: Path = FOLDER) -> Path:
         project = Distribution({"name": "recurrent-mt-kernels", "ext_modules": [native_kernels()]})
         command = project.get_command_obj("build_ext")
         command.build_lib = command.build_temp = scratch
-        try:
-            project.run_command("build_ext")
-        except Exception as error:  # setuptools' own have no common class
-            reason = shorten(str(error), 100)  # its whole command line, which begins with the compiler
-            raise RuntimeError(f"the native kernels are not built, everything runs on 'packed': {reason}") from error
+        command.ensure_finalized()
         (library,) = map(Path, command.get_outputs())
         # A library that has its name in that folder is whole.
         partial = folder / f"partial-{os.getpid()}-{library.name}"
-        shutil.copyfile(library, partial)
-    partial.replace(folder / library.name)
+        try:
+            partial.touch()  # the compiler takes minutes: a folder that cannot be written is refused before
+            compile_extension(project)
+            shutil.copyfile(library, partial)
+            partial.replace(folder / library.name)
+        finally:
+            partial.unlink(missing_ok=True)
     return folder / library.name
+
+
+def compile_extension(project: Distribution) -> None:
+    """Raises RuntimeError if there is no compiler, or it fails."""
+    try:
+        project.run_command("build_ext")
+    except Exception as error:  # setuptools' own have no common class
+        reason = shorten(str(error), 100)  # its whole command line, which begins with the compiler
+        raise RuntimeError(f"the native kernels are not built, everything runs on 'packed': {reason}") from error
 
 
 def native_kernels() -> Extension:
