@@ -44,7 +44,7 @@ def ending_on_request():
         return
 
     def stop(*_):
-        logger.info("SIGTERM: training stops here; rerun the same command to resume from checkpoint_last.pt")
+        logger.info("SIGTERM: training stops here; rerun the same command to resume from the last checkpoint, if there is one")
         # PyTorch would raise an error about loaders that are gone.
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for loader in multiprocessing.active_children():

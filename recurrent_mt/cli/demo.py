@@ -69,7 +69,9 @@ def port_number(text: str) -> int:
 def run(options: argparse.Namespace) -> None:
     """Serves the page until it is interrupted."""
     if find_spec("gradio") is None:
-        message = f"the page needs Gradio, which is not installed: pip install '{GRADIO}', or scripts/setup.sh --demo"
+        # Without PyTorch and fairseq, Gradio alone would not do.
+        alone = f"pip install '{GRADIO}', or " if find_spec("fairseq") else ""
+        message = f"the page needs Gradio, which is not installed: {alone}scripts/setup.sh --demo"
         raise ModuleNotFoundError(message, name="gradio")
     # Gradio would try one port after another, for minutes.
     with named_address(options.host, options.port):
