@@ -44,7 +44,7 @@ def ending_on_request():
         return
 
     def stop(*_):
-        logger.info("SIGTERM: training stops here; rerun the same command to resume from the last checkpoint, if there is one")
+        logger.info("SIGTERM: training stops here; the same command resumes from the last checkpoint, if any")
         # PyTorch would raise an error about loaders that are gone.
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for loader in multiprocessing.active_children():

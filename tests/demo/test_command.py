@@ -19,12 +19,11 @@ def refuse(*words):
     return done.stderr
 
 
-def test_without_gradio_one_line_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(demo, "find_spec", lambda name: None)
+@pytest.mark.parametrize(("installed", "alone"), [({"fairseq"}, "pip install 'gradio>=6,<7', or "), ({}, "")])
+def test_without_gradio_one_line_says_what_to_install(monkeypatch, installed, alone):
+    monkeypatch.setattr(demo, "find_spec", lambda name: name in installed or None)
     message = refuse("model.pt")
-    assert message == (
-        "error: the page needs Gradio, which is not installed: pip install 'gradio>=6,<7', or scripts/setup.sh --demo\n"
-    )
+    assert message == f"error: the page needs Gradio, which is not installed: {alone}scripts/setup.sh --demo\n"
 
 
 def test_what_is_not_there_is_named(module, tmp_path):

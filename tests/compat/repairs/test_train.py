@@ -144,7 +144,7 @@ def test_a_terminated_training_exits_as_a_shell_reports_it_and_the_log_says_how_
     process.join()
     assert process.exitcode == 143
     log = (tmp_path / "log").read_text()
-    assert "SIGTERM: training stops here; rerun the same command to resume from the last checkpoint, if there is one" in log
+    assert "SIGTERM: training stops here; the same command resumes from the last checkpoint, if any" in log
 
 
 def test_a_programs_own_handler_is_left_where_a_training_ends_or_cannot_handle_the_signal():
