@@ -110,11 +110,12 @@ def pack(
         file = folder / PARAMETERS.format(name, 1)
         facts = import_from_plugin("halving", "checkpoints").write_half_precision(checkpoints[name], file)
         try:
-            load_checkpoint(name, file)
+            model = load_checkpoint(name, file)
         except ValueError as error:
             raise ValueError(f"{checkpoints[name]} is not of the text of {options.run}: {error}") from error
         scores = {test.name: score_system(form, ["translate", str(folder), str(file)], test) for test in tests}
-        cards[name] = Card(**facts._asdict(), size=file.stat().st_size, scores=scores)
+        translations = model.translate(list(description.shown))
+        cards[name] = Card(**facts._asdict(), size=file.stat().st_size, scores=scores, translations=translations)
     small: dict[str, Score] = {}
     if options.onnx:
         default = folder / PARAMETERS.format(names[0], 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -53,6 +53,7 @@ class Card(NamedTuple):
         epochs: begun.
         size: of its file, in bytes.
         scores: BLEU by test set.
+        translations: what it makes of the description's examples and of its mistakes, in their order.
     """
 
     architecture: str
@@ -61,6 +62,7 @@ class Card(NamedTuple):
     epochs: int
     size: int
     scores: Mapping[str, Score]
+    translations: Sequence[str]
 
 
 class SystemDescription(BaseModel):
@@ -86,7 +88,8 @@ class BoxDescription(BaseModel):
         data: what the models were trained on, and its terms.
         commit: of this project, whose code trained them.
         limits: what the models cannot do.
-        examples: sentences to try, with translations.
+        examples: sentences to try, with translations, which the default model finds.
+        mistakes: sentences that it gets wrong, with right translations.
         systems: the first is the default.
     """
 
@@ -99,12 +102,18 @@ class BoxDescription(BaseModel):
     commit: str
     limits: str
     examples: Annotated[dict[str, str], Field(min_length=1)]
+    mistakes: dict[str, str] = {}
     systems: Annotated[dict[Annotated[str, Field(pattern=f"^{NAME.pattern}$")], SystemDescription], Field(min_length=1)]
 
     @property
     def package(self) -> str:
         """The name of the folder that is installed."""
         return f"recurrent_mt_{self.name.replace('-', '_')}"
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """The sentences that the cards show, with right translations."""
+        return {key: " ".join(text.split()) for key, text in (self.examples | self.mistakes).items()}
 
     def about(self, systems: Iterable[str]) -> About:
         """What the box says of itself and of its systems."""
@@ -176,6 +185,7 @@ def render_box(description: BoxDescription, cards: Mapping[str, Card], small: Ma
             "",
             f"{table(titles, rows)}\n",
             *signature(cards[default]),
+            *sentences(description, cards[default]),
             f"## Data\n\n{description.data.strip()}\n",
             f"## Limits\n\n{description.limits.strip()}",
             "",
@@ -201,6 +211,7 @@ def render_card(description: BoxDescription, name: str, card: Card) -> str:
             f"{said.summary.strip()}\n",
             f"{table(['', ''], rows)}\n",
             *signature(card),
+            *sentences(description, card),
             f"## Training\n\n{command}\n",
             f"## Data\n\n{description.data.strip()}\n",
             f"## Limits\n\n{description.limits.strip()}",
@@ -217,6 +228,21 @@ def describe(card: Card) -> list[str]:
 def values(scores: Mapping[str, Score], tests: list[str]) -> list[str]:
     """The scores of the test sets as they are printed."""
     return [f"{scores[test].value:.1f}" for test in tests]
+
+
+def sentences(description: BoxDescription, card: Card) -> list[str]:
+    """What the model makes of the description's sentences, in two tables: as it stands there, and otherwise."""
+    written = [(*pair, found) for pair, found in zip(description.shown.items(), card.translations, strict=True)]
+    right = [[source, found] for source, meaning, found in written if found == meaning]
+    wrong = [[source, meaning, found] for source, meaning, found in written if found != meaning]
+    return [
+        f"## {title}\n\n{table(head, rows)}\n"
+        for title, head, rows in (
+            ("Sentences that it gets right", ["sentence", "translation"], right),
+            ("Sentences that it gets wrong", ["sentence", "meaning", "translation"], wrong),
+        )
+        if rows
+    ]
 
 
 def signature(card: Card) -> list[str]:

@@ -16,7 +16,7 @@ from recurrent_mt.text_files import FileError
 from recurrent_mt.text_form import TextForm
 from recurrent_mt.translation import load_model, load_models
 from recurrent_mt.translation.box import PARAMETERS, list_boxes
-from recurrent_mt.translation.distribution import read_description
+from recurrent_mt.translation.distribution import BoxDescription, Card, read_description, render_card
 from tests.checkpoints.checkpoints import small_checkpoint
 from tests.commands import call, run
 from tests.once import build_once
@@ -28,7 +28,7 @@ from user_dir.checkpoints.halving import write_half_precision
 SYSTEM = {"summary": "A toy.", "training": "fairseq-train data"}
 DESCRIPTION = {
     **{"name": "toy", "title": "A toy", "data": "None.", "commit": "abc", "limits": "All."},
-    "examples": {"s1 s2": "t1"},
+    **{"examples": {"s1 s2": "t1"}, "mistakes": {"s3": "no model writes this"}},
     "systems": {"gru": SYSTEM, "grconv": SYSTEM, "rnnenc": SYSTEM},
 }
 TEXT = "s1 s2 s3"
@@ -131,6 +131,15 @@ def test_cards_say_where_a_model_comes_from_and_what_it_scores(packed, box):
         assert text in card
     page = (packed / "box" / "README.md").read_text()
     assert "| gru, as ONNX in eight bits |" in page and page.index("**gru**") < page.index("**grconv**")
+
+
+def test_cards_show_what_a_model_makes_of_sentences(box):
+    written = load_model(box, "gru").translate("s3")
+    assert f"| s3 | no model writes this | {written} |" in (box / "systems" / "gru" / "card.md").read_text()
+    card = Card("gru", 1, 1, 1, 1, {}, ["t1", "t2"])
+    page = render_card(BoxDescription.model_validate(DESCRIPTION), "gru", card)
+    assert "gets right\n\n| sentence | translation |\n| --- | --- |\n| s1 s2 | t1 |\n\n" in page
+    assert "gets wrong\n\n| sentence | meaning | translation |\n| --- | --- | --- |\n| s3 | no model" in page
 
 
 @pytest.mark.slow
