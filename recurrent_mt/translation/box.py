@@ -33,6 +33,8 @@ FORMAT = "recurrent-mt-box-1"
 ONNX = "onnx"
 #: What the name of a box or a system looks like.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+-]*")
+#: The box that is meant where several are installed, and none is named.
+FIRST = "fr-en"
 MISSING = (
     "no models in a box are installed: pip install ./pretrained/fr-en in a clone of this project, as scripts/setup.sh "
     "does, or name a checkpoint or a run folder"
@@ -83,8 +85,8 @@ def find_module(name: str) -> ModuleSpec | None:
         return None
 
 
-def find_boxes() -> list[Path]:
-    """The folders of all installed boxes.
+def find_boxes() -> dict[str, Path]:
+    """As `list_boxes`, of an environment that has some.
 
     Raises:
         FileNotFoundError: if there is none; says how to install one.
@@ -93,21 +95,21 @@ def find_boxes() -> list[Path]:
     boxes = list_boxes()
     if not boxes:
         raise FileNotFoundError(MISSING)
-    return list(boxes.values())
+    return boxes
 
 
 def find_folder(place: str | Path | None) -> Path:
-    """A checkpoint or run folder, or the folder of the installed box of that name, or of the only one for None.
+    """A checkpoint or run folder, or the folder of the installed box of that name; for None, `FIRST` or the only one.
 
     Raises:
         FileNotFoundError: if there is nothing of that name; names the boxes that there are.
-        ValueError: if there are several boxes, and no name, or two of the same name.
+        ValueError: if it is not clear which box is meant, or two have the same name.
     """
     if place is None:
-        first, *others = find_boxes()
-        if others:
-            raise ValueError(f"several boxes are installed: name one of {', '.join(list_boxes())}")
-        return first
+        boxes = find_boxes()
+        if len(boxes) > 1 and FIRST not in boxes:
+            raise ValueError(f"several boxes are installed: name one of {', '.join(boxes)}")
+        return boxes.get(FIRST) or next(iter(boxes.values()))
     path = Path(place)
     if path.is_file() or (path / "options").is_file():
         return path

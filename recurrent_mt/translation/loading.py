@@ -25,7 +25,7 @@ def load_model(place: str | Path | None = None, system: str | None = None, *, da
     """Loads one model.
 
     Args:
-        place: a checkpoint, a run folder, or the name of an installed box; None: the only box.
+        place: a checkpoint, a run folder, or the name of an installed box; None: fr-en, or the only box.
         system: of a run folder or a box; may be left out where there is only one, and of a box.
         data: the folder with the dictionaries of a checkpoint that has none beside it and is in no run folder.
 
@@ -57,7 +57,7 @@ def load_pairs(*places: Path, data: Path | None = None) -> dict[tuple[str, str],
     Where there is one pair, models that do not know their languages have that, too. Arguments and errors as of
     `load_model`.
     """
-    folders = list(map(find_folder, places)) if places else find_boxes()
+    folders = list(map(find_folder, places)) if places else list(find_boxes().values())
     checkpoints = [checkpoint for folder in folders for checkpoint in find_checkpoints(folder)]
     models = [load_checkpoint(path.name, path, data) for path in checkpoints]
     named = {model.languages for model in models} - {UNNAMED}

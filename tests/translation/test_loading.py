@@ -113,9 +113,11 @@ def test_a_box_that_says_something_else_than_text_is_refused_by_file_name(said, 
     assert box.read_about(tmp_path) == box.read_about(tmp_path / "none") == ("", {})
 
 
-def test_of_several_boxes_one_has_to_be_named(boxes, installed):
-    boxes["fr-de"] = installed
-    with pytest.raises(ValueError, match="name one of fr-en, fr-de"):
+def test_of_several_boxes_one_has_to_be_named_unless_one_is_the_projects_first(boxes, installed, tmp_path):
+    boxes["de-en"] = tmp_path
+    assert box.find_folder(None) == installed
+    boxes["fr-de"] = boxes.pop("fr-en")
+    with pytest.raises(ValueError, match="name one of de-en, fr-de"):
         load_model()
     assert load_model("fr-de").name == "gru"
 
