@@ -178,7 +178,7 @@ def find_default(folder: Path) -> Path:
     """
     default = read_default(folder)
     if default is None:
-        raise ValueError(f"{folder} is no box: name one of its checkpoints, too")
+        raise ValueError(f"{folder} is no box: name a run folder or box, and then the model")
     return folder / PARAMETERS.format(default, 1)
 
 
