@@ -36,7 +36,6 @@ from ..arguments import positive, processors
 from ..ordered_map import ordered_map
 from ..plugin_finder import FAIRSEQ_MISSING, find_plugin
 from ..resumable_file import ResumableFile, working_files
-from ..runs.folder import find_systems
 from ..runs.processes import has_gpu
 from ..search_process import SearchError, SearchProcess
 from ..text_files import (
@@ -49,7 +48,8 @@ from ..text_files import (
     read_standard_input,
 )
 from ..text_form import LONGEST, TextForm, read_text_form
-from ..translation.box import ONNX, find_default, find_export, find_folder, list_boxes, read_default
+from ..translation.box import ONNX, find_export, find_folder, list_boxes, read_default
+from ..translation.loading import find_checkpoint
 
 if TYPE_CHECKING:
     from ..onnx_translation import OnnxModel
@@ -123,7 +123,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "model",
         nargs="?",
         metavar="MODEL",
-        help="checkpoint or system, or several, joined by colons; or an exported model (of a box, its default)",
+        help="checkpoint or system, or several, joined by colons; or exported model (a box's default, or the only one)",
     )
     parser.add_argument("flags", nargs="*", metavar="FLAG", help="after --, flags for fairseq")
 
@@ -153,7 +153,7 @@ def choose_model(options: argparse.Namespace) -> None:
 
     Raises:
         OSError: if there is no such folder, box, or model.
-        ValueError: if the folder is not a box, and no model is named; also as of `refuse_colon`.
+        ValueError: if it is not clear which model, as of `find_checkpoint`; also as of `refuse_colon`.
         ModuleNotFoundError: if what such a model needs is not installed.
     """
     options.folder = find_folder(options.run)
@@ -184,23 +184,24 @@ def choose_export(options: argparse.Namespace) -> Path | None:
 
 
 def choose_checkpoints(options: argparse.Namespace) -> list[Path]:
-    """The checkpoints that are named, themselves or by their systems; a box's default where none is.
+    """The checkpoints that are named, themselves or by their systems; without a name, as of `find_checkpoint`.
 
     Raises:
         FileNotFoundError: if there is none of a name.
         ValueError: as of `choose_model`.
     """
     if not options.model:
-        return [find_default(options.folder)]
+        return [find_checkpoint(options.folder)[1]]
     if Path(options.model).is_file():
         refuse_colon(options.model)
-    names = options.model.split(":")
-    # A file is a checkpoint, whatever else has its name.
-    systems = {} if all(Path(name).is_file() for name in names) else find_systems(options.folder)
-    for name in names:
-        if not (Path(name).is_file() or name in systems):
-            raise FileNotFoundError(f"there is no checkpoint, system, or exported model {name}")
-    return [Path(name) if Path(name).is_file() else systems[name] for name in names]
+    found = []
+    for name in options.model.split(":"):
+        path = Path(name)
+        if not path.is_file() and path.suffix == ".pt":
+            raise FileNotFoundError(f"there is no file {name}")
+        # A file is a checkpoint, whatever else has its name.
+        found.append(path if path.is_file() else find_checkpoint(options.folder, name)[1])
+    return found
 
 
 def check_words(form: TextForm, export: Path) -> None:

@@ -77,7 +77,7 @@ def test_what_is_for_fairseq_is_refused_for_an_exported_model(made, flags):
 
 def test_an_exported_model_is_named_with_the_run_folder_that_its_words_are_of(made, tmp_path):
     done = call("translate", made / "exported")
-    assert done.stderr == f"error: {made}/exported is no box: name a run folder or box, and then the model\n"
+    assert done.stderr.startswith(f"error: {made}/exported is no run folder with trained systems: ")
     run = write_run(tmp_path / "run", {})
     (run / "data").mkdir(exist_ok=True)
     for language in ("fr", "en"):

@@ -413,8 +413,12 @@ def test_a_system_may_be_named_in_place_of_its_checkpoint(write, tmp_path, capsy
         assert main(["translate", str(folder), named, "--dry-run"]) == 0
         words = capsys.readouterr().err.split()
         assert words[words.index("--path") + 1] == model
-    assert main(["translate", str(folder), "lstm"]) == 1
-    assert capsys.readouterr().err == "error: there is no checkpoint, system, or exported model lstm\n"
+    for named, said in (
+        ("lstm", f"there is no system lstm of {folder}: it has "),
+        ("gru:nowhere.pt", "there is no file nowhere.pt\n"),
+    ):
+        assert main(["translate", str(folder), named]) == 1
+        assert capsys.readouterr().err.startswith(f"error: {said}")
 
 
 def test_a_box_says_nothing_of_fairseq(search, tmp_path, capsys, monkeypatch):
