@@ -374,7 +374,7 @@ def translate(
     sentences: Sequence[str],
     *,
     batch: int = 32,
-    places: Sequence[int] | None = None,
+    places: Sequence[str] | None = None,
     **options: int | float,
 ) -> list[list[Hypothesis]]:
     """Translates sentences.
@@ -383,7 +383,7 @@ def translate(
         model: an exported model.
         sentences: space-separated words or subwords, as the model was trained on.
         batch: how many are translated at a time.
-        places: what their numbers are, for messages; None: from 1.
+        places: what they are called in messages; None: sentence 1, sentence 2, and so on.
         **options: of :func:`~recurrent_mt.onnx_translation.beam_search`.
 
     Returns:
@@ -397,16 +397,15 @@ def translate(
     if isinstance(sentences, str):
         raise TypeError(f"sentences must be a list, not {sentences!r}")
     numbers = [model.numbers(sentence) for sentence in sentences]
-    for place, words in zip(places or range(1, len(numbers) + 1), numbers):
+    for number, words in enumerate(numbers):
         if len(words) > model.longest_source:
-            raise ValueError(
-                f"sentence {place} has {len(words)} words, </s> included; the model takes {model.longest_source}"
-            )
-    order = sorted(range(len(numbers)), key=lambda place: len(numbers[place]))
+            place = places[number] if places else f"sentence {number + 1}"
+            raise ValueError(f"{place} has {len(words)} words, </s> included; the model takes {model.longest_source}")
+    order = sorted(range(len(numbers)), key=lambda number: len(numbers[number]))
     translations: list[list[Hypothesis]] = [[] for _ in numbers]
     for start in range(0, len(order), batch):
-        places = order[start : start + batch]
-        found = beam_search(model, [numbers[place] for place in places], **options)  # type: ignore[arg-type]
-        for place, hypotheses in zip(places, found):
-            translations[place] = hypotheses
+        chosen = order[start : start + batch]
+        found = beam_search(model, [numbers[number] for number in chosen], **options)  # type: ignore[arg-type]
+        for number, hypotheses in zip(chosen, found):
+            translations[number] = hypotheses
     return translations

@@ -22,17 +22,12 @@ REFUSED = re.compile(r"the input, line (\d{1,18}): ")
 
 
 class SearchError(RuntimeError):
-    """A search that failed.
+    """A search that failed; ``said`` has the last lines of what it said."""
 
-    Attributes:
-        said: the last lines of what it said.
-        sentence: which one it refused, from 0; None where it does not say.
-    """
-
-    def __init__(self, message: str, said: str, sentence: int | None = None) -> None:
-        # All of them, so that it can be sent to another process.
-        super().__init__(message, said, sentence)
-        self.said, self.sentence = said, sentence
+    def __init__(self, message: str, said: str) -> None:
+        # Both, so that it can be sent to another process.
+        super().__init__(message, said)
+        self.said = said
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -55,22 +50,21 @@ class SearchProcess:
         self._process: subprocess.Popen[str] | None = None
         self._done = 0
 
-    def translate(self, sentences: Sequence[str]) -> list[str]:
+    def translate(self, sentences: Sequence[str], first: int = 1) -> list[str]:
         """The best translation of each sentence.
 
         Fewer than the size of a buffer are the last that this process translates: fairseq-interactive takes a part of a
         buffer only at the end of its input.
 
         Raises:
-            SearchError: if the process ends, or leaves out a sentence.
+            SearchError: if the process ends, or leaves out a sentence. It names the lines, whose first has the number
+                ``first``.
         """
-        if not sentences:
-            return []
         process = self.start()
         # At the same time, since it might have more to say than a pipe holds before it reads.
         sender = threading.Thread(target=self._send, args=[process, sentences], daemon=True)
         sender.start()
-        texts, said = self._receive(process, len(sentences))
+        texts, said = self._receive(process, len(sentences), first)
         if len(texts) == len(sentences):
             sender.join()
             self._done += len(sentences)
@@ -79,8 +73,9 @@ class SearchProcess:
             return texts
         self._process = None
         refused = [int(found[1]) - 1 - self._done for line in said if (found := REFUSED.search(line))]
-        number = refused[-1] if refused and 0 <= refused[-1] < len(sentences) else None
-        raise SearchError(f"fairseq-interactive failed with status {process.wait()}", "".join(said), number)
+        is_known = refused and 0 <= refused[-1] < len(sentences)
+        place = f"line {first + refused[-1]}" if is_known else f"lines {first} to {first + len(sentences) - 1}"
+        raise SearchError(f"{place}: fairseq-interactive failed with status {process.wait()}", "".join(said))
 
     def start(self) -> subprocess.Popen[str]:
         """Starts the process unless it runs, so that it can load its model while sentences are prepared."""
@@ -108,7 +103,7 @@ class SearchProcess:
             if len(sentences) < self._buffer_size:
                 process.stdin.close()
 
-    def _receive(self, process: subprocess.Popen[str], count: int) -> tuple[list[str], deque[str]]:
+    def _receive(self, process: subprocess.Popen[str], count: int, first: int) -> tuple[list[str], deque[str]]:
         """Reads so many translations, and the last lines of what else was said; fewer if the process ends.
 
         Raises:
@@ -125,7 +120,7 @@ class SearchProcess:
             elif record[1] == "D" and (number := int(record[2])) >= self._done + len(texts):
                 if number > self._done + len(texts):
                     process.kill()
-                    raise SearchError("fairseq-interactive left out a sentence", "".join(said), len(texts))
+                    raise SearchError(f"line {first + len(texts)}: fairseq-interactive left it out", "".join(said))
                 # Others of the same sentence, if an n-best list is asked for, are worse.
                 texts.append(record[3].partition("\t")[2])
                 if len(texts) == count:

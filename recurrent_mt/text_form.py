@@ -11,7 +11,7 @@ import logging
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import unescape
@@ -50,9 +50,6 @@ MOST_LEARNED = 250
 #: fr-en, most German and Spanish ones have 2.2 times and more; of French, 0.4% of captions have twice as many, 0.6% of
 #: debates, 1% of news, and 2% of Tatoeba's everyday sentences, which that box has not learned from.
 SHORTEST_JUDGED, UNLIKE = 20, 2.0
-
-#: How many lines a warning names.
-MOST_NAMED = 5
 
 #: Tokens of a sentence, at most: time and memory grow with the square of its length, and others have to wait.
 LONGEST = 1000
@@ -218,10 +215,6 @@ class TextForm:
     def _has_warned(self) -> list[str]:
         return []
 
-    @cached_property
-    def _has_named(self) -> list[int]:
-        return []
-
     def merge(self, pieces: Sequence[str]) -> list[str]:
         return merge_pieces(pieces, word_numbers(pieces, self.scheme), self.scheme)
 
@@ -377,46 +370,3 @@ def read_text_form(folder: str | PathLike[str]) -> TextForm:
     if missing:
         raise FileError(file, f"it has no line {', '.join(missing)}: no recipe wrote it")
     return TextForm.from_record(record, folder)
-
-
-class Lines:
-    """Raw lines on their way through a model; the log names those that it does not read, or not as they are.
-
-    Attributes:
-        sentences: the tokens of those that are translated: neither empty, nor longer than `LONGEST`.
-        numbers: of these lines.
-    """
-
-    def __init__(self, form: TextForm, lines: Iterable[str], first: int = 1) -> None:
-        """Splits them; the number of the first is for messages."""
-        self._tokens = [form.read(line, form.source) for line in lines]
-        self._leave_out_long(first)
-        found = [
-            (number, reason) for number, line in enumerate(self._tokens, first) if (reason := form.unfamiliar(line))
-        ]
-        # Of a text in many parts, one is enough; who types line by line is told each time.
-        if found and (len(self._tokens) == 1 or not form._has_named):
-            form._has_named.append(first)
-            LOG.warning("%s: the model has not learned to read this, and may make something up", name_lines(found))
-        self.sentences = [line for line in self._tokens if line]
-        self.numbers = [number for number, line in enumerate(self._tokens, first) if line]
-
-    def _leave_out_long(self, first: int) -> None:
-        counts = [len(line.split()) for line in self._tokens]
-        found = [(number, f"{count:,} tokens") for number, count in enumerate(counts, first) if count > LONGEST]
-        if found:
-            message = "%s: more than %s tokens are not translated, and leave an empty line: divide it into sentences"
-            LOG.warning(message, name_lines(found), f"{LONGEST:,}")
-        self._tokens = [line if count <= LONGEST else "" for line, count in zip(self._tokens, counts, strict=True)]
-
-    def fill(self, translations: Iterable[str]) -> str:
-        """A line for each: its translation as text, or nothing where there was nothing to translate."""
-        found = iter(translations)
-        return "".join(f"{next(found) if line else ''}\n" for line in self._tokens)
-
-
-def name_lines(found: Sequence[tuple[int, str]]) -> str:
-    """The first of some lines for a warning: the number of each, and what was found in it."""
-    some = ", ".join(f"{number} ({what})" for number, what in found[:MOST_NAMED])
-    more = f", and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-    return f"line{'s' if found[1:] else ''} {some}{more}"

@@ -10,7 +10,7 @@ from recurrent_mt.runs.folder import RunFolder
 from recurrent_mt.runs.plan import make_plan
 from recurrent_mt.runs.view import record_options
 from recurrent_mt.text_files import FileError
-from recurrent_mt.text_form import MOST_LEARNED, Lines, TextForm, read_text_form
+from recurrent_mt.text_form import MOST_LEARNED, TextForm, read_text_form
 
 #: The class, the pieces it is made of, and the tool that learns SentencePiece's.
 KNOWING = {"recurrent_mt/text_form.py", "recurrent_mt/subwords.py", "recurrent_mt/cli/sentencepiece.py"}
@@ -112,7 +112,7 @@ def test_text_that_was_segmented_already_is_read_with_one_warning(tmp_path, capl
     assert warning.getMessage().startswith("the word d@@ ends in @@") and "give raw text" in warning.getMessage()
 
 
-def test_what_a_model_has_not_learned_to_read_is_named_with_its_lines(tmp_path, caplog):
+def test_what_a_model_has_not_learned_to_read_is_named(tmp_path):
     for folder, name, text in (
         ("text", "segmentation.model", "#version: 0.2\nl e</w>\n"),
         ("data", "dict.fr.txt", "le 99\nd@@ 5\no@@ 4\ns 3\n. 2\n"),
@@ -120,20 +120,15 @@ def test_what_a_model_has_not_learned_to_read_is_named_with_its_lines(tmp_path, 
         (tmp_path / folder).mkdir()
         (tmp_path / folder / name).write_text(text, encoding="utf-8")
     form = TextForm(tmp_path, "fr", "en", "bpe", "moses", lowercase=False, truecased=False)
-    Lines(form, ["le dos.", ""])
-    assert not caplog.records
-    long, unlike = "le " * (MOST_LEARNED + 1), "dos " * 8
-    texts = ["le dos R&D", "le dos", "le \N{GRINNING FACE}.", long, unlike, "le " * 20, "x", "y"]
-    Lines(form, texts)
-    Lines(form, ["x", "y"], len(texts) + 1)  # the rest of a text
-    Lines(form, ["z"])  # typed
-    many, one = (record.getMessage() for record in caplog.records)
-    named = (
-        "lines 1 (R is new to the model), 3 (\N{GRINNING FACE} is new to the model), 4 (251 tokens, and it has learned"
-    )
-    assert many.startswith(named) and ", 5 (unlike what it has learned from: " in many
-    assert "7 (x is new to the model), and 1 more: the model has not learned to read this" in many
-    assert one.startswith("line 1 (z is new to the model): the model has not learned")
+    assert not any(map(form.unfamiliar, [form.read("le dos.", "fr"), ""]))
+    for sentence, why in (
+        ("le dos R&D", "R is new to the model"),
+        ("le \N{GRINNING FACE}.", "\N{GRINNING FACE} is new to the model"),
+        ("le " * (MOST_LEARNED + 1), "251 tokens, and it has learned from 250 at most"),
+        ("dos " * 8, "unlike what it has learned from: names, or another language?"),
+        ("le " * 20, None),
+    ):
+        assert form.unfamiliar(form.read(sentence, "fr")) == why
     # Of a dictionary of words, everybody knows that it is not all of them.
     words = TextForm(tmp_path, "fr", "en", "word", "moses", lowercase=False, truecased=False)
     assert words.unfamiliar("z") is None

@@ -65,10 +65,8 @@ Trained models:
       recurrent-mt import-groundhog --params FILE.npz --save-dir DIR
   average              average the parameters of checkpoints, or take their moving averages
       recurrent-mt average checkpoint8.pt checkpoint9.pt checkpoint10.pt --out averaged.pt
-  export               write a model as ONNX, in 32 or 8 bits
+  export               write a model as ONNX, in 32 or 8 bits, to translate without fairseq and PyTorch
       recurrent-mt export MODEL.pt --data DATA --out FOLDER
-  translate-onnx       translate with an exported model, without fairseq and PyTorch
-      recurrent-mt translate-onnx FOLDER --input test.fr --out test.en
   pack                 pack trained models into a box: a distribution that others install and translate with
       recurrent-mt pack pretrained/fr-en.yaml --run RUN --out pretrained/fr-en gru=gru/checkpoint_best.pt
   build-kernels        compile the kernels in C++, which models run on where they are
@@ -109,7 +107,7 @@ Used by the workflow:
       recurrent-mt limit-lengths text/train --pair fr-en --max 100 --out prepared/train
 """  # noqa: E501 (lines of the terminal)
 #: Names of earlier versions -> the tool that does it now.
-RENAMED = dict.fromkeys(("score", "score-run", "ablation-table"), "compare")
+RENAMED = {**dict.fromkeys(("score", "score-run", "ablation-table"), "compare"), "translate-onnx": "translate"}
 #: The distribution that this command is a part of, and those of others that have not the name of their module.
 DISTRIBUTION = "fairseq-recurrent-mt"
 DISTRIBUTIONS = {"hydra": "hydra_core", "yaml": "pyyaml"}

@@ -122,8 +122,7 @@ def pack(
         import_from_plugin("exporting", "checkpoints").write_onnx(
             default, folder / "data", folder / ONNX, int8=True, shortlist=options.shortlist
         )
-        words = ["translate-onnx", str(folder / ONNX), "--run", str(folder)]
-        small = {test.name: score_system(form, words, test) for test in tests}
+        small = {test.name: score_system(form, ["translate", str(folder), ONNX], test) for test in tests}
     write_distribution(description, cards, form, out, small=small)
     write_manifest(folder, names[0], description.about(names))
 

@@ -3,22 +3,25 @@
     echo "Le Parlement a adopté la résolution." | recurrent-mt translate
     recurrent-mt translate RUN MODEL.pt <input.fr >output.en
     recurrent-mt translate RUN MODEL.pt --input million.fr --out million.en --jobs 8
+    recurrent-mt translate RUN EXPORTED <input.fr >output.en
 
-RUN is a run folder of a recipe: it says how text is tokenized, segmented, and put together again. MODEL.pt is a
-checkpoint or the name of one of its systems, or several, joined by colons. Without them, the model is that of the
-installed box. Empty lines are kept; a line of more than 1,000 tokens is named and left empty. What is typed on a
-terminal is translated line by line. Memory does not grow with the text. If a call with --out is stopped, the same call
-resumes after the last lines that are whole.
+RUN is a run folder of a recipe, or a box: it says how text is tokenized, segmented, and put together again. MODEL is a
+checkpoint or the name of one of its systems, or several, joined by colons. It may also be a folder that recurrent-mt
+export has written, or, of a box, the word onnx. Without them, the model is that of the installed box. Empty lines are
+kept; a line of more than 1,000 tokens is named and left empty. What is typed on a terminal is translated line by line.
+Memory does not grow with the text. If a call with --out is stopped, the same call resumes after the last lines that are
+whole.
 
-PyTorch and fairseq translate where they are installed. Without them, onnxruntime does, with the model that a box also
-has as ONNX. One line on standard error says which; it is fairseq's command, unless RUN is a box. FLAGs after -- go to
-fairseq.
+PyTorch and fairseq translate with checkpoints; FLAGS after -- go to fairseq. onnxruntime translates with exported
+models, and needs neither of them: where they are missing, a box's own model is its exported one. A line on standard
+error says which translates; it is fairseq's command, unless RUN is a box.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import logging
 import os
 import shlex
 import sys
@@ -30,42 +33,52 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..arguments import positive, processors
-from ..characters import normalize
 from ..ordered_map import ordered_map
 from ..plugin_finder import FAIRSEQ_MISSING, find_plugin
 from ..resumable_file import ResumableFile, working_files
-from ..runs.folder import find_systems
 from ..runs.processes import has_gpu
 from ..search_process import SearchError, SearchProcess
 from ..text_files import (
+    FileError,
     check_output_files,
     checksum,
     dictionary_folder,
+    read_dictionary,
     read_lines,
     read_standard_input,
 )
-from ..text_form import Lines, TextForm, read_text_form
-from ..translation.box import find_default, find_export, find_folder, read_default
+from ..text_form import LONGEST, TextForm, read_text_form
+from ..translation.box import ONNX, find_export, find_folder, list_boxes, read_default
+from ..translation.loading import find_checkpoint
 
 if TYPE_CHECKING:
     from ..onnx_translation import OnnxModel
 
-#: Sentences of a buffer, unless the call says otherwise.
+LOG = logging.getLogger(__name__)
+
+#: Lines of a buffer, unless the call says otherwise.
 BUFFER = 1000
+#: How many lines a warning names.
+MOST_NAMED = 5
 #: Seconds between two lines about how far it has come.
 PAUSE = 30
-#: What is said of a box: what translates, and what the other way would give.
-WITH_PYTORCH = "PyTorch translates; recurrent-mt translate-onnx answers sooner, with the model in eight bits"
-WITH_ONNXRUNTIME = (
-    "onnxruntime translates; PyTorch and fairseq, which scripts/setup.sh installs, would give the model in full "
-    "precision, the other models, and the page of recurrent-mt demo"
+#: What translates.
+WITH_PYTORCH, WITH_ONNXRUNTIME = "PyTorch translates", "onnxruntime translates"
+#: What the other one would give, to those who have not named a model of a box.
+FULLER = (
+    "PyTorch and fairseq, which scripts/setup.sh installs, would give the model in full precision, the other models, "
+    "and the page of recurrent-mt demo"
 )
+SOONER = "recurrent-mt translate {} onnx answers sooner, with the model in eight bits"
+#: What the log says of lines.
+TOO_LONG = "%s: more than %s tokens are not translated, and leave an empty line: divide it into sentences"
+UNFAMILIAR = "%s: the model has not learned to read this, and may make something up"
 OPTIONS_ANYWHERE = True
 AFTER_DASHES = "flags"  # what gets the words after --
 
 
 class Chunk(NamedTuple):
-    """Lines that are translated together: as many sentences as a buffer holds, and the empty lines among them."""
+    """Lines that are translated together, as many as a buffer holds."""
 
     lines: list[str]
     first: int  # the number of the first line, from 1
@@ -78,6 +91,8 @@ class TranslatedChunk(NamedTuple):
     text: str
     lines: int
     digest: str
+    too_long: list[str]  # the lines that are left empty, and how many tokens they have
+    unfamiliar: list[str]  # the lines that the model has not learned to read, and why
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -94,7 +109,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--buffer-size",
         type=positive,
         metavar="N",
-        help=f"sentences that are sorted by length and translated together ({BUFFER})",
+        help=f"lines that are sorted by length and translated together ({BUFFER})",
     )
     parser.add_argument(
         "--jobs",
@@ -107,8 +122,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "model",
         nargs="?",
-        metavar="MODEL.pt",
-        help="checkpoint or system, or several, joined by colons (of a box, its default)",
+        metavar="MODEL",
+        help="checkpoint or system, or several, joined by colons; or exported model (a box's default, or the only one)",
     )
     parser.add_argument("flags", nargs="*", metavar="FLAG", help="after --, flags for fairseq")
 
@@ -116,11 +131,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Writes the translations."""
     choose_model(options)
-    form = read_text_form(options.run)
-    for model in options.model.split(":"):
-        if not Path(model).is_file():
-            raise FileNotFoundError(f"there is no file {model}")
-    options.export = None if options.dry_run else choose_export(options)
+    form = read_text_form(options.folder)
+    if options.export:
+        check_words(form, options.export)
     refuse_own_inputs(form, options)
     check_options(options)
     if options.dry_run:
@@ -136,41 +149,68 @@ def run(options: argparse.Namespace) -> None:
 
 
 def choose_model(options: argparse.Namespace) -> None:
-    """Finds the run folder or box and the checkpoints, the box's where none is named.
+    """Finds the run folder or box, and what translates: an exported model or checkpoints, a box's where none is named.
 
     Raises:
-        OSError: if there is no such folder, or no box.
-        ValueError: if the folder is not a box, and no checkpoint is named; also as of `refuse_colon`.
+        OSError: if there is no such folder, box, or model.
+        ValueError: if it is not clear which model, as of `find_checkpoint`; also as of `refuse_colon`.
+        ModuleNotFoundError: if what such a model needs is not installed.
     """
-    options.run = find_folder(options.run)
-    refuse_colon(options.run)
-    options.quiet = read_default(options.run) is not None and not options.dry_run
-    if not options.model:
-        options.model = str(find_default(options.run))
+    options.folder = find_folder(options.run)
+    options.export, options.checkpoints = choose_export(options), []
+    if options.export:
+        if not find_spec("onnxruntime"):
+            raise ModuleNotFoundError("No module named 'onnxruntime'", name="onnxruntime")
         return
-    if Path(options.model).is_file():
-        refuse_colon(options.model)
-    models = options.model.split(":")
-    # A file is a checkpoint, whatever else has its name.
-    systems = {} if all(Path(model).is_file() for model in models) else find_systems(options.run)
-    options.model = ":".join(model if Path(model).is_file() else str(systems.get(model, model)) for model in models)
+    if not find_spec("fairseq"):
+        raise ModuleNotFoundError(
+            f"{FAIRSEQ_MISSING}; without it, exported models translate: of a box, recurrent-mt translate BOX onnx"
+        )
+    refuse_colon(options.folder)
+    options.checkpoints = choose_checkpoints(options)
 
 
 def choose_export(options: argparse.Namespace) -> Path | None:
-    """The folder of the exported model that stands in for the checkpoint where fairseq is not installed, or None.
+    """The folder of the exported model that is named, or stands in for a box's default without fairseq; else None.
 
     Raises:
-        ModuleNotFoundError: if fairseq is missing, and onnxruntime is, too, or there is no such model.
+        FileNotFoundError: if the box has none.
     """
-    if find_spec("fairseq"):
-        return None
-    if not options.quiet or options.model != str(find_default(options.run)):
-        raise ModuleNotFoundError(f"{FAIRSEQ_MISSING}; without it, a box's default model translates, and no other")
-    if options.flags:
-        raise ModuleNotFoundError(f"{FAIRSEQ_MISSING}; without it, there are no FLAGs: {shlex.join(options.flags)}")
-    if not find_spec("onnxruntime"):
-        raise ModuleNotFoundError("No module named 'onnxruntime'", name="onnxruntime")
-    return find_export(options.run)
+    if options.model and Path(options.model, "manifest.json").is_file():
+        return Path(options.model)
+    is_named = options.model == ONNX and not Path(ONNX).is_file()
+    stands_in = not options.model and not find_spec("fairseq")
+    return find_export(options.folder) if is_named or stands_in else None
+
+
+def choose_checkpoints(options: argparse.Namespace) -> list[Path]:
+    """The checkpoints that are named, themselves or by their systems; without a name, as of `find_checkpoint`.
+
+    Raises:
+        FileNotFoundError: if there is none of a name.
+        ValueError: as of `choose_model`.
+    """
+    if not options.model:
+        return [find_checkpoint(options.folder)[1]]
+    if Path(options.model).is_file():
+        refuse_colon(options.model)
+    found = []
+    for name in options.model.split(":"):
+        path = Path(name)
+        if not path.is_file() and path.suffix == ".pt":
+            raise FileNotFoundError(f"there is no file {name}")
+        # A file is a checkpoint, whatever else has its name.
+        found.append(path if path.is_file() else find_checkpoint(options.folder, name)[1])
+    return found
+
+
+def check_words(form: TextForm, export: Path) -> None:
+    """Raises FileError if a model was trained with other words than those of a run folder or box."""
+    data = dictionary_folder(form.folder / "data")
+    for side, language in (("source", form.source), ("target", form.target)):
+        file, words = data / f"dict.{language}.txt", {word for _, word in read_lines(export / f"{side}.txt")}
+        if not read_dictionary(file).keys() <= words:
+            raise FileError(file, f"{export} has other words: it was exported from a model of another run")
 
 
 def refuse_colon(path: str | Path) -> None:
@@ -186,6 +226,9 @@ def check_options(options: argparse.Namespace) -> None:
             options.parser.error(f"{flag} is this tool's to set: give --input, --buffer-size, or --out before --")
         if flag.partition("=")[0] == "--constraints":
             options.parser.error(f"{flag} is of tokens, and this tool reads text: call fairseq-interactive")
+    if options.export and (given := shlex.join([*(["--dry-run"] if options.dry_run else []), *options.flags])):
+        why = f"is for fairseq, and onnxruntime translates with {options.export}"
+        options.parser.error(f"{given} {why}: leave it out, or name a checkpoint")
     # Whoever types a sentence waits for its translation.
     options.typed = not options.input and sys.stdin.isatty()
     options.buffer_size = options.buffer_size or (1 if options.typed else BUFFER)
@@ -195,7 +238,7 @@ def refuse_own_inputs(form: TextForm, options: argparse.Namespace) -> None:
     """Raises ValueError if the output would take the place of the input, the model, or what its text is read with."""
     if options.output:
         dictionaries = dictionary_folder(form.folder / "data").glob("dict.*")
-        read = [*options.model.split(":"), form.model, form.folder / "options", *dictionaries]
+        read = [*options.checkpoints, form.model, form.folder / "options", *dictionaries]
         read += [options.input] if options.input else []
         read += options.export.iterdir() if options.export else []
         check_output_files(read, [options.output, *working_files(options.output)])
@@ -207,7 +250,7 @@ def search_command(form: TextForm, options: argparse.Namespace) -> list[str]:
     return [
         *(str(program), str(dictionary_folder(form.folder / "data"))),
         *form.search_flags(find_plugin()),
-        *("--path", options.model, "--beam", str(options.beam), *form.merge_flags),
+        *("--path", ":".join(map(str, options.checkpoints)), "--beam", str(options.beam), *form.merge_flags),
         *("--input", "-", "--buffer-size", str(options.buffer_size)),
         *options.flags,
     ]
@@ -216,6 +259,19 @@ def search_command(form: TextForm, options: argparse.Namespace) -> list[str]:
 def show_command(command: Sequence[str]) -> None:
     """Prints it on standard error."""
     print(f"  $ {shlex.join(command)}", file=sys.stderr, flush=True)
+
+
+def say_what_translates(form: TextForm, options: argparse.Namespace) -> None:
+    """Prints on standard error what translates, and who names no model of a box, also what another would give."""
+    if options.export:
+        print(WITH_ONNXRUNTIME if options.model else f"{WITH_ONNXRUNTIME}; {FULLER}", file=sys.stderr, flush=True)
+    elif read_default(options.folder) is None:
+        show_command(search_command(form, options))
+    else:
+        box = options.run or next(name for name, folder in list_boxes().items() if folder == options.folder)
+        sooner = SOONER.format(shlex.quote(box))
+        has_other = not options.model and (options.folder / ONNX).is_dir()
+        print(f"{WITH_PYTORCH}; {sooner}" if has_other else WITH_PYTORCH, file=sys.stderr, flush=True)
 
 
 def translate_to_file(form: TextForm, options: argparse.Namespace, lines: Iterator[str]) -> None:
@@ -245,17 +301,14 @@ def translate_to_file(form: TextForm, options: argparse.Namespace, lines: Iterat
         file.close()
 
 
-def files_of_model(options: argparse.Namespace) -> list[Path]:
-    """The checkpoints; of an exported model, what has the checksums of all its files."""
-    return [options.export / "manifest.json"] if options.export else [Path(model) for model in options.model.split(":")]
-
-
 def describe_search(form: TextForm, options: argparse.Namespace) -> dict[str, str]:
     """What decides the translations besides the text."""
     data = dictionary_folder(form.folder / "data")
     pieces = checksum(form.model) if form.scheme else ""
+    # The manifest of an exported model has the checksums of its files.
+    files = [options.export / "manifest.json"] if options.export else options.checkpoints
     return {
-        "model": ":".join(checksum(model) for model in files_of_model(options)),
+        "model": ":".join(map(checksum, files)),
         "dictionary": ":".join(checksum(data / f"dict.{language}.txt") for language in (form.source, form.target)),
         "segmentation": " ".join([*form.record().values(), pieces]),
         "--beam": str(options.beam),
@@ -271,7 +324,7 @@ def translate_lines(
     done: int = 0,
     digest: hashlib._Hash | None = None,
 ) -> Iterator[TranslatedChunk]:
-    """Translates raw text chunk by chunk, in order; what is empty is not translated.
+    """Translates raw text chunk by chunk, in order; the log names lines that are not translated, or not well.
 
     Args:
         form: of the text.
@@ -283,10 +336,7 @@ def translate_lines(
     Raises:
         SearchError: if the search fails; the last lines of what fairseq said go to standard error.
     """
-    if options.quiet:
-        print(WITH_ONNXRUNTIME if options.export else WITH_PYTORCH, file=sys.stderr, flush=True)
-    else:
-        show_command(search_command(form, options))
+    say_what_translates(form, options)
     chunks = read_chunks(lines, options.buffer_size, done, digest or hashlib.sha256())
     on_gpu = not options.export and has_gpu(options.flags)
     jobs = options.jobs or (1 if options.typed or on_gpu else processors())
@@ -295,7 +345,15 @@ def translate_lines(
     jobs = max(1, len(first))
     search = make_search(form, options, jobs)
     try:
-        yield from ordered_map(make_translator(form, search), chain(first, chunks), jobs)
+        told = False
+        for part in ordered_map(make_translator(form, search), chain(first, chunks), jobs):
+            if part.too_long:
+                LOG.warning(TOO_LONG, name_lines(part.too_long), f"{LONGEST:,}")
+            # Of a text, one is enough; who types line by line is told each time.
+            if part.unfamiliar and (options.typed or not told):
+                told = True
+                LOG.warning(UNFAMILIAR, name_lines(part.unfamiliar))
+            yield part
     except SearchError as error:
         if error.said:
             print(error.said, file=sys.stderr)
@@ -318,20 +376,16 @@ class OnnxSearch:
         self._folder, self._form, self._beam, self._threads = folder, form, beam, threads
         self._model: OnnxModel | None = None
 
-    def translate(self, sentences: Sequence[str]) -> list[str]:
+    def translate(self, sentences: Sequence[str], first: int) -> list[str]:
         """The words of the best translation of each sentence.
 
         Raises:
-            SearchError: naming a sentence that is too long for the model.
+            ValueError: naming a line that is too long for the model.
         """
         from ..onnx_translation import translate
 
-        model = self.start()
-        for place, sentence in enumerate(sentences):
-            if (count := len(model.numbers(sentence))) > model.longest_source:
-                message = f"it has {count} tokens, </s> included; the model takes {model.longest_source}"
-                raise SearchError(message, "", place)
-        found = translate(model, sentences, beam=self._beam)
+        model, places = self.start(), [f"line {number}" for number, _ in enumerate(sentences, first)]
+        found = translate(model, sentences, beam=self._beam, places=places)
         return [" ".join(self._form.merge(hypotheses[0].text(model).split())) for hypotheses in found]
 
     def start(self) -> OnnxModel:
@@ -355,34 +409,39 @@ def make_search(form: TextForm, options: argparse.Namespace, jobs: int) -> Searc
 
 
 def read_chunks(lines: Iterable[str], size: int, done: int, digest: hashlib._Hash) -> Iterator[Chunk]:
-    """Divides lines into chunks of `size` sentences; the last has those that are left."""
-    chunk: list[str] = []
-    first, sentences = done + 1, 0
-    for line in lines:
-        chunk.append(line)
-        digest.update(f"{line}\n".encode())
-        sentences += bool(normalize(line))
-        if sentences == size:
-            yield Chunk(chunk, first, digest.hexdigest())
-            chunk, first, sentences = [], first + len(chunk), 0
-    if chunk:
-        yield Chunk(chunk, first, digest.hexdigest())
+    """Divides lines into chunks of `size`; the last has those that are left."""
+    lines = iter(lines)
+    while chunk := list(islice(lines, size)):
+        digest.update("".join(f"{line}\n" for line in chunk).encode())
+        yield Chunk(chunk, done + 1, digest.hexdigest())
+        done += len(chunk)
 
 
 def make_translator(form: TextForm, search: SearchProcess | OnnxSearch) -> Callable[[Chunk], TranslatedChunk]:
     """The function that translates a chunk; each process that calls it has a search of its own."""
 
     def translate(chunk: Chunk) -> TranslatedChunk:
-        if any(map(normalize, chunk.lines)):
-            search.start()
-        lines = Lines(form, chunk.lines, chunk.first)
-        last = chunk.first + len(chunk.lines) - 1
-        try:
-            found = search.translate(lines.sentences)
-        except SearchError as error:
-            number = error.sentence
-            place = f"lines {chunk.first} to {last}" if number is None else f"line {lines.numbers[number]}"
-            raise SearchError(f"{place}: {error}", error.said) from error
-        return TranslatedChunk(lines.fill(map(form.join, found)), last, chunk.digest)
+        search.start()
+        sentences: list[str] = []
+        too_long: list[str] = []
+        unfamiliar: list[str] = []
+        for number, line in enumerate(chunk.lines, chunk.first):
+            tokens = form.read(line, form.source)
+            if (count := len(tokens.split())) > LONGEST:
+                too_long.append(f"{number} ({count:,} tokens)")
+                tokens = ""
+            elif reason := form.unfamiliar(tokens):
+                unfamiliar.append(f"{number} ({reason})")
+            sentences.append(tokens)
+        # What is empty is searched, too, so that a sentence's number tells its line; what a model makes of it is not.
+        found = zip(sentences, search.translate(sentences, chunk.first), strict=True)
+        text = "".join(f"{form.join(words) if tokens else ''}\n" for tokens, words in found)
+        return TranslatedChunk(text, chunk.first + len(sentences) - 1, chunk.digest, too_long, unfamiliar)
 
     return translate
+
+
+def name_lines(found: Sequence[str]) -> str:
+    """The first of some lines for a warning, each a number and what was found there."""
+    more = f", and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    return f"line{'s' if found[1:] else ''} {', '.join(found[:MOST_NAMED])}{more}"

@@ -172,18 +172,6 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     return read_layout(file, FORMAT, what="a box", remedy="pack the box again") if file.is_file() else None
 
 
-def find_default(folder: Path) -> Path:
-    """The checkpoint of a box that translates unless another is asked for.
-
-    Raises:
-        ValueError: if the folder is no box, or a damaged one.
-    """
-    default = read_default(folder)
-    if default is None:
-        raise ValueError(f"{folder} is no box: name one of its checkpoints, too")
-    return folder / PARAMETERS.format(default, 1)
-
-
 def find_export(folder: Path) -> Path:
     """The folder in a box that has its default model as ONNX.
 

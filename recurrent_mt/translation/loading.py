@@ -34,7 +34,17 @@ def load_model(place: str | Path | None = None, system: str | None = None, *, da
         OSError: if a file cannot be read, or is not there.
         ValueError: if a checkpoint cannot be used, or if it is not clear which.
     """
-    folder = find_folder(place)
+    name, path = find_checkpoint(find_folder(place), system)
+    return load_checkpoint(name, path, data)
+
+
+def find_checkpoint(folder: Path, system: str | None = None) -> tuple[str, Path]:
+    """The name and the checkpoint of a system of a run folder or box: the default or the only one, if none is named.
+
+    Raises:
+        FileNotFoundError: if there is no trained system in the folder.
+        ValueError: if there is none of that name, or several and no name.
+    """
     checkpoints = find_checkpoints(folder)
     named = dict(zip(name_checkpoints(checkpoints), checkpoints))
     if system is None:
@@ -42,7 +52,7 @@ def load_model(place: str | Path | None = None, system: str | None = None, *, da
     if system not in named:
         asked = "name a system" if system is None else f"there is no system {system}"
         raise ValueError(f"{asked} of {folder}: it has {', '.join(named)}")
-    return load_checkpoint(system, named[system], data)
+    return system, named[system]
 
 
 def load_models(*places: str | Path, data: str | Path | None = None) -> dict[str, Model]:

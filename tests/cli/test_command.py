@@ -301,8 +301,7 @@ NUMBERS = {
     "rank": ("factorize",),
     "window": ("analyze", "report"),
     "most-unknown": ("analyze", "report"),
-    "beam": ("translate-onnx",),
-    "threads": ("translate-onnx",),
+    "beam": ("translate",),
 }
 
 

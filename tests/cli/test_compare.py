@@ -139,9 +139,10 @@ def test_translations_may_stand_without_the_name_of_their_option_and_be_of_sever
 
 
 def test_names_of_before_say_what_to_call(files):
-    for name in ("score", "score-run", "ablation-table"):
+    names = {**dict.fromkeys(("score", "score-run", "ablation-table"), "compare"), "translate-onnx": "translate"}
+    for name, tool in names.items():
         done = call(name, "--reference", files / "reference")
-        assert done.returncode == 2 and f"{name} is now compare: see recurrent-mt compare --help" in done.stderr
+        assert done.returncode == 2 and f"{name} is now {tool}: see recurrent-mt {tool} --help" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ def test_as_many_translations_as_lines_that_end_in_a_line_feed(text, given, tmp_
     monkeypatch.setattr(
         *(translate, "translate_lines"),
         lambda form, options, lines: (
-            translate.TranslatedChunk("x\n", number, "") for number, _ in enumerate(lines, 1)
+            translate.TranslatedChunk("x\n", number, "", [], []) for number, _ in enumerate(lines, 1)
         ),
     )
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))

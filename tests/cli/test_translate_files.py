@@ -15,7 +15,7 @@ import pytest
 from recurrent_mt.cli import translate
 from recurrent_mt.cli.command import main
 from recurrent_mt.search_process import SearchError, SearchProcess
-from recurrent_mt.translation.box import PARAMETERS
+from recurrent_mt.translation.box import ONNX, PARAMETERS
 from tests.cli.test_run_folder import run_folder
 from tests.commands import REPOSITORY, call, last_of_each
 from tests.translation.toy_box import write_box, write_run
@@ -100,12 +100,23 @@ def test_order_and_empty_lines_stay_with_any_number_of_processes(folder, tmp_pat
     assert not searches(tmp_path / "go", os.getpid())
 
 
-def test_lines_that_are_new_to_the_model_are_named(folder, tmp_path, caplog):
-    run_folder(folder, TOKENIZER="none")  # with BPE
-    (folder / "data/dict.fr.txt").write_text("a 1\n")
-    (tmp_path / "text").write_text("a\n\na \N{SNOWMAN}\n")
-    done = call(*words(folder), "--jobs", 1, "--input", tmp_path / "text")
-    assert done.returncode == 0 and "line 3 (\N{SNOWMAN} is new to the model)" in caplog.text
+@pytest.mark.parametrize(
+    ("typed", "flags", "named"),
+    [
+        (False, ["--buffer-size", "9", "--jobs", "1"], ["lines 1 (x), 3 (x), 4 (x), 5 (x), 6 (x), and 1 more"]),
+        (False, ["--buffer-size", "1", "--jobs", "1"], ["line 1 (x)"]),
+        (False, ["--buffer-size", "2", "--jobs", "3"], ["line 1 (x)"]),
+        (True, [], [f"line {number} (x)" for number in (1, 3, 4, 5, 6, 7)]),
+    ],
+)
+def test_lines_that_are_new_to_the_model_are_named_once_or_to_whoever_types_them(
+    folder, monkeypatch, caplog, typed, flags, named
+):
+    monkeypatch.setattr("recurrent_mt.text_form.TextForm.unfamiliar", lambda form, tokens: "x" if tokens else None)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\n\nb\nc\nd\ne\nf\n")))
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: typed)
+    assert call("translate", folder, folder / "checkpoint.pt", *flags).stdout == "a\n\nb\nc\nd\ne\nf\n"
+    assert caplog.messages == [translate.UNFAMILIAR % lines for lines in named]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -114,11 +125,10 @@ def test_a_line_of_too_many_tokens_is_named_and_the_others_are_translated(folder
     (tmp_path / "text").write_text("".join(f"{line}\n" for line in lines))
     done = call(*words(folder), "--jobs", jobs, "--input", tmp_path / "text")
     assert done.stdout == reverse(["a b", "", "", "d e", "f " * 1000])
-    if jobs == 1:  # other processes log by themselves
-        assert caplog.messages == [
-            "line 3 (1,001 tokens): more than 1,000 tokens are not translated, and leave an empty line: divide it into "
-            "sentences"
-        ]
+    assert caplog.messages == [
+        "line 3 (1,001 tokens): more than 1,000 tokens are not translated, and leave an empty line: divide it into "
+        "sentences"
+    ]
 
 
 def test_a_colon_in_a_path_is_refused(folder, tmp_path):
@@ -180,13 +190,13 @@ def make_options(folder, *flags):
     ("word", "said"),
     [
         ("long", "line 8: fairseq-interactive failed with status 1"),
-        ("fail", "lines 5 to 8: fairseq-interactive failed with status 1"),
-        ("skip", "line 8: fairseq-interactive left out a sentence"),
+        ("fail", "lines 7 to 9: fairseq-interactive failed with status 1"),
+        ("skip", "line 8: fairseq-interactive left it out"),
     ],
 )
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_failing_search_names_its_lines(folder, tmp_path, word, said, jobs):
-    lines = ["a", "", "a", "a", "", "a", "a", word, "a", "a"] if word != "skip" else [*"aaaaaa", "a", word, "a", "a"]
+    lines = ["a", "", "a", "a", "", "a", "a", word, "a", "a"]
     (tmp_path / "input").write_text("".join(f"{line}\n" for line in lines))
     done = call(*words(folder, "--input", tmp_path / "input", "--out", tmp_path / "out", "--jobs", jobs))
     assert done.returncode == 1 and said in done.stderr
@@ -219,7 +229,7 @@ def test_killed_and_called_again_it_writes_what_one_call_would(folder, tmp_path,
     with errors.open("w") as file:
         process = subprocess.Popen(list(map(str, line)), cwd=REPOSITORY, stderr=file)
         # As far as it gets before the sentence that waits.
-        whole = max([number for number in chunk_ends(lines) if number <= waits], default=0)
+        whole = waits - waits % 3
         record = tmp_path / "out.partial.json"
         wait_until(lambda: f'"lines": {whole},' in written(record) if whole else written(errors), process)
         process.kill()
@@ -250,16 +260,6 @@ def test_what_is_translated_with_is_not_overwritten(folder, tmp_path, name):
     done = call(*words(folder, "--input", tmp_path / "input", "--out", folder / name))
     assert done.returncode == 1 and f"{folder / name} would be overwritten: choose another --out" in done.stderr
     assert (folder / name).read_bytes() == before
-
-
-def chunk_ends(lines):
-    """The last line of each chunk of three sentences."""
-    sentences = 0
-    for number, line in enumerate(lines, 1):
-        sentences += bool(line.replace("\u200b", "").strip())
-        if sentences == 3:
-            yield number
-            sentences = 0
 
 
 @pytest.fixture
@@ -413,13 +413,19 @@ def test_a_system_may_be_named_in_place_of_its_checkpoint(write, tmp_path, capsy
         assert main(["translate", str(folder), named, "--dry-run"]) == 0
         words = capsys.readouterr().err.split()
         assert words[words.index("--path") + 1] == model
-    assert main(["translate", str(folder), "lstm"]) == 1
-    assert capsys.readouterr().err == "error: there is no file lstm\n"
+    for named, said in (
+        ("lstm", f"there is no system lstm of {folder}: it has "),
+        ("gru:nowhere.pt", "there is no file nowhere.pt\n"),
+    ):
+        assert main(["translate", str(folder), named]) == 1
+        assert capsys.readouterr().err.startswith(f"error: {said}")
 
 
 def test_a_box_says_nothing_of_fairseq(search, tmp_path, capsys, monkeypatch):
     folder = write_box(tmp_path / "box")
-    for named in ([], ["rnnenc"]):
+    sooner = f"{translate.WITH_PYTORCH}; {translate.SOONER.format(folder)}"
+    for named, said in (([], translate.WITH_PYTORCH), ([], sooner), (["rnnenc"], translate.WITH_PYTORCH)):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a b\n")))
         assert main(["translate", str(folder), *named]) == 0
-        assert capsys.readouterr() == ("b a\n", f"{translate.WITH_PYTORCH}\n")
+        assert capsys.readouterr() == ("b a\n", f"{said}\n")
+        (folder / ONNX).mkdir(exist_ok=True)

@@ -41,4 +41,4 @@ def test_the_onnx_model_has_the_bleu_of_the_boxs_page(tmp_path):
     if not TEST.with_suffix(".fr").exists():
         pytest.skip("needs ../shared/data")
     said = re.search(r"^\| gru, as ONNX in eight bits \|  \|  \| ([0-9.]+) \|", PAGE.read_text(), re.MULTILINE)
-    assert translate(tmp_path, "translate-onnx") == float(said[1])
+    assert translate(tmp_path, "translate", "fr-en", "onnx") == float(said[1])

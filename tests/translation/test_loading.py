@@ -96,7 +96,7 @@ def test_without_a_box_one_line_says_what_to_do(monkeypatch):
     message = r"no models in a box are installed: pip install \./pretrained/fr-en"
     with pytest.raises(FileNotFoundError, match=f"^{message}"):
         load_model()
-    for tool in ("translate", "translate-onnx", *(["demo"] if find_spec("gradio") else [])):
+    for tool in ("translate", *(["demo"] if find_spec("gradio") else [])):
         done = call(tool)
         assert done.returncode == 1 and re.fullmatch(f"error: {message}.*\n", done.stderr)
 
@@ -127,7 +127,7 @@ def test_what_is_neither_file_nor_box_is_named_with_the_boxes_that_there_are(box
     boxes["fr-de"] = installed
     with pytest.raises(FileNotFoundError, match=f"^{missing}the installed boxes: fr-en, fr-de$"):
         load_model("nowhere")
-    for words in ("translate nowhere", "translate nowhere model.pt", "translate-onnx --run nowhere"):
+    for words in ("translate nowhere", "translate nowhere model.pt", "translate nowhere onnx"):
         assert call(*words.split()).stderr == f"error: {missing}the installed boxes: fr-en, fr-de\n"
     boxes.clear()
     with pytest.raises(FileNotFoundError, match=f"^{missing}no box is installed$"):

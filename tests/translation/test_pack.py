@@ -157,7 +157,8 @@ def test_an_installed_box_translates_by_default(packed, tmp_path, monkeypatch):
         return call("translate", *words)
 
     translated = translate_text(*(["toy"] if own else []))  # the project's own is meant without a name
-    assert translated.returncode == 0 and translated.stderr == f"{translate.WITH_PYTORCH}\n", translated.stderr
+    said = f"{translate.WITH_PYTORCH}; {translate.SOONER.format('toy')}\n"
+    assert translated.returncode == 0 and translated.stderr == said, translated.stderr
     model = load_model(packed / "box" / "recurrent_mt_toy")
     assert translated.stdout == f"{model.translate(TEXT)}\n\n"
 
@@ -170,27 +171,17 @@ def without_fairseq(monkeypatch):
     return missing
 
 
-@pytest.mark.parametrize("jobs", [1, 3])
-def test_without_fairseq_a_text_is_translated_by_onnxruntime_and_resumed(jobs, without_fairseq, box, tmp_path):
-    lines = [TEXT, "", *(f"s{number} s4" for number in range(7))]
-    (tmp_path / "text").write_text("".join(f"{line}\n" for line in lines))
-    words = ("translate", box, "--input", tmp_path / "text", "--buffer-size", 2, "--jobs", jobs, "--beam", 2)
-    done = call(*words)
-    singly = [call("translate-onnx", box / "onnx", "--beam", 2, "--input", text(tmp_path, line)) for line in lines]
-    assert (done.returncode, done.stdout) == (0, "".join(one.stdout for one in singly)), done.stderr
-    assert call(*words, "--out", tmp_path / "out").returncode == 0
-    assert (tmp_path / "out").read_text() == done.stdout
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_without_fairseq_a_line_that_is_too_long_for_the_model_is_named(jobs, without_fairseq, box, tmp_path):
-    shutil.copytree(box, tmp_path / "box")
-    manifest = tmp_path / "box" / "onnx" / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"longest_source": ', '"longest_source": 9, "was": '))
-    file = text(tmp_path, "s1\n\ns1\n\n" + "s2 " * 9)
-    done = call("translate", tmp_path / "box", "--input", file, "--buffer-size", 2, "--jobs", jobs)
-    assert done.returncode == 1
-    assert done.stderr.endswith("\nerror: line 5: it has 10 tokens, </s> included; the model takes 9\n")
+def test_without_fairseq_the_exported_model_of_a_box_translates_unless_another_is_named(without_fairseq, box, tmp_path):
+    file = text(tmp_path, f"{TEXT}\n\ns3")
+    done, named, placed = (
+        call("translate", *words, "--input", file) for words in ((box,), (box, "onnx"), (box, box / "onnx"))
+    )
+    assert done.returncode == 0 and done.stdout == named.stdout == placed.stdout and done.stdout.count("\n") == 3
+    assert done.stderr == f"{translate.WITH_ONNXRUNTIME}; {translate.FULLER}\n"
+    assert named.stderr == placed.stderr == f"{translate.WITH_ONNXRUNTIME}\n"
+    without_fairseq.clear()
+    assert call("translate", box, "onnx", "--input", file).stdout == named.stdout
+    assert call("translate", box, "--input", file, "--dry-run").returncode == 0
 
 
 def text(folder, line):
@@ -200,14 +191,16 @@ def text(folder, line):
 
 def test_without_fairseq_what_only_fairseq_can_do_is_refused(without_fairseq, box, packed, tmp_path):
     """And a file of the exported model is not overwritten."""
-    for words, why in (
-        ((box, "grconv"), "without it, a box's default model translates, and no other"),
-        ((packed / "run", "gru"), "without it, a box's default model translates, and no other"),
-        ((box, "--", "--lenpen", "2"), "without it, there are no FLAGs: --lenpen 2"),
+    for words in (
+        (box, "grconv"),
+        (packed / "run", "gru"),
     ):
         done = call("translate", *words)
         assert done.returncode == 1 and done.stderr.startswith("error: this needs fairseq 0.12.2, which is not ins")
-        assert done.stderr.endswith(f"{why}\n")
+        assert done.stderr.endswith(
+            "without it, exported models translate: of a box, recurrent-mt translate BOX onnx\n"
+        )
+    assert call("translate", packed / "run").stderr.startswith(f"error: {packed}/run has no model as ONNX: name ")
     out = box / "onnx" / "decoder.onnx"
     refused = call("translate", box, "--input", text(tmp_path, TEXT), "--out", out)
     assert refused.stderr == f"error: {out} would be overwritten: choose another --out\n"
@@ -224,21 +217,9 @@ def test_the_box_translates_without_fairseq_and_torch(box, tmp_path):
         "from recurrent_mt.cli.command import main; sys.exit(main(sys.argv[1:]))"
     )
     done = run("python", "-c", program, "translate", box, text=f"{TEXT}\n\n")
-    assert done.returncode == 0 and done.stderr == f"{translate.WITH_ONNXRUNTIME}\n", done.stderr
+    assert done.returncode == 0 and done.stderr == f"{translate.WITH_ONNXRUNTIME}; {translate.FULLER}\n", done.stderr
     assert done.stdout.endswith("\n\n") and done.stdout.count("\n") == 2
-    expected = call("translate-onnx", box / "onnx", "--input", text(tmp_path, f"{TEXT}\n")).stdout
-    assert done.stdout == expected
-
-
-def test_text_is_split_as_a_box_says_by_its_path_or_name(box, monkeypatch, tmp_path):
-    monkeypatch.setattr("recurrent_mt.translation.box.list_boxes", lambda: {"toy": box})
-    (tmp_path / "source").write_text(f"{TEXT}\n\n")
-    words = ("translate-onnx", box / "onnx", "--input", tmp_path / "source", "--max-words", 16)
-    expected = call(*words, "--run", box).stdout
-    assert expected.endswith("\n\n")
-    assert call(*words, "--run", "toy").stdout == expected != ""
-    # The folder lies in the box. As tokens, an empty line would be a sentence without words.
-    assert call(*words).stdout == expected
+    assert done.stdout == call("translate", box, "onnx", "--input", text(tmp_path, f"{TEXT}\n")).stdout
 
 
 @pytest.mark.parametrize(

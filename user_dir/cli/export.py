@@ -1,7 +1,7 @@
 """Writes a model as ONNX, for translation without fairseq and PyTorch.
 
     recurrent-mt export checkpoint_best.pt --data DATA --out FOLDER
-    recurrent-mt translate-onnx FOLDER <test.fr >test.en
+    recurrent-mt translate RUN FOLDER <test.fr >test.en
 
 The folder holds the encoder, one step of the decoder, the words of both languages, and a manifest. Models
 with GRU, minimal GRU, or grConv encoders can be exported, the authors' imported ones included, but for --skip-time,
