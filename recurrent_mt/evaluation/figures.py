@@ -75,7 +75,7 @@ def choose_mark(place: int) -> dict[str, Any]:
 
 def own_legend(legend: Legend, lines: Sequence[Line2D]) -> None:
     """Gives a legend's entries identifiers that begin with their lines', so that who hides a line finds its entry."""
-    for line, key, name in zip(lines, legend.legend_handles, legend.get_texts(), strict=True):
+    for line, key, name in zip(lines, legend.get_lines(), legend.get_texts(), strict=True):
         key.set_gid(f"{line.get_gid()}-key")
         name.set_gid(f"{line.get_gid()}-name")
 
