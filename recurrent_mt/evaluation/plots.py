@@ -213,7 +213,7 @@ def finish_figure(figure: Figure, label: str) -> None:
     handles: list[Any] = [*axes.containers] or [*axes.lines]
     names = [str(handle.get_label()) for handle in handles]
     # Of marks with intervals, the marks: a legend's entry is then one line.
-    lines = [container.lines[0] for container in axes.containers] or [*axes.lines]
+    lines = [container[0] for container in axes.containers] or [*axes.lines]
     columns = 2 if max(map(len, names)) <= LONGEST_NAME // 2 else 1
     shown = shorten(names)
     rows = -(-len(names) // columns) + sum(name.count("\n") for name in shown)
