@@ -8,6 +8,7 @@ on a code host.
 from __future__ import annotations
 
 import dataclasses
+import logging
 import os
 import posixpath
 import re
@@ -20,6 +21,8 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[1]
+#: Of mkdocs, which counts warnings.
+LOG = logging.getLogger("mkdocs.hooks.site_pages")
 #: Where the site has files from outside of docs/.
 ELSEWHERE = "repository/"
 #: The path of a relative link in Markdown.
@@ -77,8 +80,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def name_anchor(heading: str, separator: str) -> str:
-    """The anchor that code hosts give a heading."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", separator)
+    """The anchor that code hosts give a heading; one that the theme's script cannot look for fails a strict build."""
+    anchor = re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", separator)
+    if anchor[:1].isdigit():
+        LOG.warning(
+            "the heading %r begins with a digit, and so does its anchor, which is no selector: reword it", heading
+        )
+    return anchor
 
 
 def place_in_project(page: str) -> str:

@@ -3,7 +3,8 @@
 Since hydra 1.1, each command of fairseq 0.12.2 begins with up to six warnings about the way it calls hydra and about
 the header of its configurations. Nothing that a user could do makes them go away, and hydra 1.3 does what 1.0 did.
 fairseq asks for pinned memory everywhere, and PyTorch warns where there is no GPU. Since PyTorch 2.4, each training
-begins with the advice to write ``torch.amp`` in fairseq. And each command asks to install tensorboardX, which one task
+begins with the advice to write ``torch.amp`` in fairseq, and since 2.15 each command with the one to do without
+``torch.jit.script``. And each command asks to install tensorboardX, which one task
 for speech uses.
 """
 
@@ -22,6 +23,7 @@ ADVICE = (
     r"\s*'.*' is validated against ConfigStore schema with the same name",
     r"'pin_memory' argument is set as true but no accelerator is found",
     r"`torch\.cuda\.amp\.\w+\(args\.\.\.\)` is deprecated",
+    r"`torch\.jit\.script` is",
 )
 
 

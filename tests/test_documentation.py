@@ -69,6 +69,13 @@ def test_help_is_shown_as_it_is(site):
     assert site.name_anchor("What `--x` does, and why", "-") == "what---x-does-and-why"
 
 
+def test_an_anchor_that_the_script_of_the_theme_cannot_find_is_a_warning(site, caplog):
+    site.name_anchor("Add a tool", "-")
+    assert caplog.messages == []
+    assert site.name_anchor("6. Add a tool", "-") == "6-add-a-tool"
+    assert "'6. Add a tool' begins with a digit" in caplog.text
+
+
 def test_the_drawing_of_the_workflow_has_rules_that_there_are():
     files = [ROOT / "workflow" / "Snakefile", *(ROOT / "workflow" / "rules").glob("*.smk")]
     rules = " ".join(file.read_text(encoding="utf-8").replace("_", " ") for file in files)

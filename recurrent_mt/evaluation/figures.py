@@ -14,6 +14,8 @@ from matplotlib import font_manager, rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ft2font import FT2Font
+from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
 
 from ..text_files import write_aside
 
@@ -69,6 +71,13 @@ def style_axes(axes: Axes) -> None:
 def choose_mark(place: int) -> dict[str, Any]:
     """The color and the marker of one of several things, by its place: beyond the colors, another marker."""
     return {"color": COLORS[place % len(COLORS)], "marker": MARKERS[(place + place // len(COLORS)) % len(MARKERS)]}
+
+
+def own_legend(legend: Legend, lines: Sequence[Line2D]) -> None:
+    """Gives a legend's entries identifiers that begin with their lines', so that who hides a line finds its entry."""
+    for line, key, name in zip(lines, legend.get_lines(), legend.get_texts(), strict=True):
+        key.set_gid(f"{line.get_gid()}-key")
+        name.set_gid(f"{line.get_gid()}-name")
 
 
 def choose_examples(lengths: Iterable[int], count: int) -> list[int]:

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from .analysis import FREQUENCY, LENGTH, UNKNOWN_WORDS, Analysis
-from .figures import COLORS, LINES, choose_mark, save_figure, set_style, style_axes
+from .figures import COLORS, LINES, choose_mark, own_legend, save_figure, set_style, style_axes
 from .tables import ALL, Group, name_groups, name_metric, pivot, select
 from .words import BY_FREQUENCY, F_MEASURE
 
@@ -212,11 +212,14 @@ def finish_figure(figure: Figure, label: str) -> None:
     style_axes(axes)
     handles: list[Any] = [*axes.containers] or [*axes.lines]
     names = [str(handle.get_label()) for handle in handles]
+    # Of marks with intervals, the marks: a legend's entry is then one line.
+    lines = [container[0] for container in axes.containers] or [*axes.lines]
     columns = 2 if max(map(len, names)) <= LONGEST_NAME // 2 else 1
     shown = shorten(names)
     rows = -(-len(names) // columns) + sum(name.count("\n") for name in shown)
     figure.set_figheight(figure.get_figheight() + LEGEND_ROW * rows)
-    figure.legend(handles, shown, loc="outside lower center", ncols=columns, frameon=False, fontsize=9.5)
+    legend = figure.legend(lines, shown, loc="outside lower center", ncols=columns, frameon=False, fontsize=9.5)
+    own_legend(legend, lines)
 
 
 def shorten(names: Sequence[str]) -> list[str]:

@@ -24,7 +24,7 @@ from ..runs.folder import (
 from ..runs.outcomes import read_outcome
 from ..runs.train_log import GIBIBYTE, read_peak_memory, read_train_log
 from ..text_files import FileError
-from .figures import choose_mark, new_axes, set_style
+from .figures import choose_mark, new_axes, own_legend, set_style
 from .generate_log import read_generate_log
 from .tables import UNKNOWN, Cell, Record, Table, format_number, make_frame, pivot, select
 from .translated_files import System
@@ -254,5 +254,5 @@ def draw_learning_curves(
         band.set_gid(f"system-{place}-band")
     axes.set_xlabel("hours" if updates_per_hour else "updates")
     axes.set_ylabel("validation loss, bits a token")
-    axes.legend(handles=axes.lines, frameon=False)
+    own_legend(axes.legend(handles=axes.lines, frameon=False), axes.lines)
     return figure

@@ -278,12 +278,13 @@ def engine_command(settings: Launch, folder: Path, plan: Path, threads: int) -> 
 
 
 def environment() -> dict[str, str]:
-    """The tools of this environment by their names, and the workflow's own plugin."""
+    """The tools of this environment by their names, the workflow's own plugin, and the code of this clone."""
     variables = dict(os.environ)
     variables.pop("SNAKEMAKE_PROFILE", None)  # for workflows of the user's own
     programs = str(Path(sys.executable).parent)
     variables["PATH"] = f"{programs}{os.pathsep}{variables.get('PATH', '')}"
-    paths = [str(WORKFLOW), variables.get("PYTHONPATH", "")]
+    # Every step runs this code, even if the environment has a copy of its own.
+    paths = [str(WORKFLOW), str(PROJECT), variables.get("PYTHONPATH", "")]
     variables["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
     # Corpora are UTF-8, whatever the locale says; modules are not looked for in the run folder.
     return {**variables, "PYTHONUTF8": "1", "PYTHONSAFEPATH": "1"}

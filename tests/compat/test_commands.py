@@ -10,6 +10,7 @@ from pathlib import Path
 
 import fairseq_cli.interactive
 import pytest
+import torch
 from fairseq import options
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 
@@ -63,6 +64,14 @@ def test_transformer_trains_in_bfloat16_resumes_and_translates(data: Path, tmp_p
     )
     output = printed(fairseq_cli.interactive.main, config)
     assert toy.lines(output, "S") == {0: "w1 w2 w3", 1: "w4 w5 w6 w7 w0"} and len(toy.lines(output, "H")) == 2
+
+
+def test_that_fairseq_uses_torchscript_is_nobodys_business():
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.resetwarnings()
+        ignore_advice(None)
+        torch.jit.script(torch.nn.Identity())
+    assert not shown
 
 
 @pytest.mark.slow

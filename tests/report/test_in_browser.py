@@ -93,6 +93,9 @@ def test_the_legend_switches_systems_everywhere(browser, page):
     switch.send_keys(Keys.SPACE)
     assert switch.get_attribute("aria-pressed") == "false"
     assert not any(one.is_displayed() for one in drawn)
+    # A chart's own legend, too.
+    named = [one.text for one in all_of(browser, ".chart text") if one.is_displayed()]
+    assert "perfect" in named and "forgetful" not in named
     assert all(one.get_attribute("hidden") is None for one in all_of(browser, ".chart [data-system='1']"))
     # Not in sentences about the baseline: a difference is one from it, whether or not it is shown.
     names = all_of(browser, "table .system, .fold > summary .system, .cards .system")
@@ -297,8 +300,16 @@ def test_paper_has_everything_but_controls(browser, page):
     try:
         assert not control(browser, "search").is_displayed()
         assert all(chart.is_displayed() for chart in all_of(browser, ".chart svg"))
+        left = one(browser, ".printed")
+        assert "sorted by position in the test set, ascending" in left.text and "has the other 5:" in left.text
     finally:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_paper_says_nothing_of_other_sentences_where_it_has_all(browser, page):
+    assert one(browser, ".printed").get_attribute("hidden") is None
+    control(browser, "search").send_keys("gray")
+    assert one(browser, ".printed").get_attribute("hidden") is not None
 
 
 def test_of_many_sentences_only_one_page_is_in_the_document(browser, tmp_path):

@@ -296,6 +296,15 @@ def test_a_profile_is_that_of_the_call_or_none(tmp_path, monkeypatch):
     assert " --profile mine " in words(profile="mine")
 
 
+def test_every_step_runs_the_code_of_this_clone(tmp_path, monkeypatch):
+    """Not that of a copy which is installed, too."""
+    write(tmp_path / "recurrent_mt" / "__init__.py", "")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    line = [sys.executable, "-c", "import recurrent_mt; print(recurrent_mt.__file__)"]
+    found = subprocess.run(line, env=environment(), cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert Path(found.stdout.strip()) == PROJECT / "recurrent_mt" / "__init__.py"
+
+
 @pytest.mark.parametrize("home", ["/dev/null/none", None])
 def test_caches_are_in_the_run_folder_where_there_is_no_home_to_write_to(home, tmp_path, monkeypatch):
     for name in ("HOME", "XDG_CACHE_HOME", "MPLCONFIGDIR"):

@@ -237,6 +237,14 @@ function showPage(number) {
   const range = `Sentences ${start + 1}–${start + numbers.length} of ${matching}`;
   const status = found.length === count ? range : `${range} that match, ${all} in all`;
   browser.querySelector(".found").textContent = numbers.length ? status : `None of the ${all} sentences matches.`;
+  // Thousands of sentences would be hundreds of sheets: paper has what the screen has, and says so.
+  const printed = browser.querySelector(".printed");
+  const [order, direction] = ["order", "direction"].map((name) => form.elements[name].selectedOptions[0].text);
+  const others = (found.length - numbers.length).toLocaleString("en");
+  printed.hidden = lastPage() === 0;
+  printed.textContent =
+    `Printed are those that were on the screen, sorted by ${order}, ${direction}. ` +
+    `The file that this was printed from has the other ${others}: sort or search there, and print again.`;
   for (const pager of browser.querySelectorAll(".pager")) {
     pager.hidden = lastPage() === 0;
     pager.querySelector(".page-number").textContent = `page ${page + 1} of ${lastPage() + 1}`;
