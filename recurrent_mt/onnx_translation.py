@@ -19,9 +19,8 @@ import onnxruntime
 from .shortlist import Shortlist
 from .text_files import FileError, read_layout, read_lines
 
-#: The layout of the folder that this program reads, and the one before. There, the encoder's graph is of one sentence,
-#: without the dimension of a batch, and the decoder's leaves it to the search which words are best.
-FORMAT, FORMER = "recurrent-mt-onnx-2", "recurrent-mt-onnx-1"
+#: The layout of the folder that this program reads.
+FORMAT = "recurrent-mt-onnx-2"
 
 #: The file of a shortlist, if the model has one.
 SHORTLIST = "shortlist.tsv"
@@ -89,7 +88,6 @@ class OnnxModel:
         checksums = manifest.get("sha256", {})
         check_files(folder, checksums)
         self._state_names: list[str] = manifest["state"]
-        self._is_former = manifest["format"] == FORMER
         self._reads_batches: bool = manifest["reads_batches"]
         source, self.target_words = (
             [word for _, word in read_lines(folder / f"{side}.txt")] for side in ("source", "target")
@@ -132,13 +130,8 @@ class OnnxModel:
 
     def _encode_batch(self, sentences: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
         """What the encoder makes of sentences, by name."""
-        names = ["keys", "values", *self._state_names]
-        if self._is_former:
-            found = self._encoder.run(names, {"words": sentences[0]})
-            return {**found, "keys": found["keys"][None], "values": found["values"][None]}
-        return self._encoder.run(
-            names, {"words": pad(sentences, self.pad).T, "lengths": np.array([*map(len, sentences)])}
-        )
+        inputs = {"words": pad(sentences, self.pad).T, "lengths": np.array([*map(len, sentences)])}
+        return self._encoder.run(["keys", "values", *self._state_names], inputs)
 
     def step(
         self, words: np.ndarray, sources: Sources, state: State, forbidden: np.ndarray, count: int
@@ -158,14 +151,10 @@ class OnnxModel:
         count = min(count, len(sources.words))
         states = [f"next_{name}" for name in self._state_names]
         inputs = {"word": words, **sources.own, **sources.shared, **state}
-        if self._is_former:
-            found = self._decoder.run(["log_probabilities", *states], inputs)
-            best, chosen = largest(found["log_probabilities"] + forbidden, count)
-        else:
-            inputs |= {"forbidden": forbidden, "count": np.array([count])}
-            found = self._decoder.run(["scores", "following", *states], inputs)
-            best, chosen = found["scores"], sources.words[found["following"]]
-        return best, chosen, {name: found[following] for name, following in zip(self._state_names, states)}
+        inputs |= {"forbidden": forbidden, "count": np.array([count])}
+        found = self._decoder.run(["scores", "following", *states], inputs)
+        state = {name: found[following] for name, following in zip(self._state_names, states)}
+        return found["scores"], sources.words[found["following"]], state
 
 
 def pad(sentences: Sequence[np.ndarray], padding: int) -> np.ndarray:
@@ -224,7 +213,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
         FileError: if there is no such file, if it is something else, or if another version of this program wrote it.
     """
     try:
-        manifest = read_layout(path, FORMAT, what="an exported model", remedy="export the model again", former=FORMER)
+        manifest = read_layout(path, FORMAT, what="an exported model", remedy="export the model again")
     except FileNotFoundError:
         message = "there is no such file: is the folder one that recurrent-mt export has written?"
         raise FileError(path, message) from None
@@ -234,7 +223,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
         raise FileError(path, "longest_source or longest_target lacks a number: export the model again")
     if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
         raise FileError(path, "state is no list of names: export the model again")
-    if not isinstance(manifest.setdefault("reads_batches", False), bool):
+    if not isinstance(manifest.get("reads_batches"), bool):
         raise FileError(path, "reads_batches is neither true nor false: export the model again")
     # A stranger's names must not lead out of the folder, where a device would be read without end.
     if not (isinstance(checksums, dict) and all(Path(name).name == name for name in checksums)):
@@ -359,14 +348,6 @@ def forbid(words: np.ndarray, model: OnnxModel, *, is_first: bool, is_last: bool
 def penalty(forbidden: np.ndarray) -> np.ndarray:
     """−∞ where a word is forbidden; 0 where it is not."""
     return np.where(forbidden, np.float32(-np.inf), np.float32(0))
-
-
-def largest(rows: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The ``count`` largest numbers of each row, largest first, and their columns."""
-    columns = np.argpartition(rows, -count, axis=1)[:, -count:]
-    order = np.take_along_axis(rows, columns, axis=1).argsort(axis=1)[:, ::-1]
-    columns = np.take_along_axis(columns, order, axis=1)
-    return np.take_along_axis(rows, columns, axis=1), columns
 
 
 def translate(

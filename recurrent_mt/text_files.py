@@ -295,7 +295,7 @@ def write_text(path: str | PathLike[str], text: str) -> None:
         partial.write_text(text, encoding="utf-8", newline="\n")
 
 
-def read_layout(file: Path, layout: str, *, what: str, remedy: str, former: str = "") -> dict[str, Any]:
+def read_layout(file: Path, layout: str, *, what: str, remedy: str) -> dict[str, Any]:
     """A JSON object that says in ``format`` which layout its folder has.
 
     Args:
@@ -303,7 +303,6 @@ def read_layout(file: Path, layout: str, *, what: str, remedy: str, former: str 
         layout: the one that is known.
         what: the folder is, for people.
         remedy: what to do if it has another.
-        former: one that is known, too.
 
     Raises:
         FileNotFoundError: if there is no such file.
@@ -314,7 +313,7 @@ def read_layout(file: Path, layout: str, *, what: str, remedy: str, former: str 
     except (ValueError, RecursionError) as error:
         raise FileError(file, f"this is no manifest of {what}: {error}") from None
     found = manifest.get("format") if isinstance(manifest, dict) else None
-    if not found or found not in (layout, former):
+    if found != layout:
         raise FileError(file, f"the format is {found!r}, and {layout!r} is read: {remedy}")
     return manifest
 

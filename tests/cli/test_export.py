@@ -9,7 +9,7 @@ import pytest
 from recurrent_mt.cli.translate import WITH_ONNXRUNTIME
 from recurrent_mt.onnx_translation import OnnxModel, translate
 from recurrent_mt.text_form import read_text_form
-from tests.commands import REPOSITORY, call
+from tests.commands import call
 from tests.once import build_once
 from tests.translation.toy_box import ARCHITECTURES, PARAMETERS, write_run
 
@@ -106,13 +106,6 @@ def test_with_a_shortlist_an_exported_model_writes_its_words_alone(made, tmp_pat
     # Exported without one, the folder has none.
     assert call(*words).returncode == 0
     assert call(*translated).returncode == 0
-
-
-def test_a_model_that_was_exported_before_translates_still():
-    """The layout recurrent-mt-onnx-1 is that of the box here."""
-    model = OnnxModel(REPOSITORY / "pretrained/fr-en/recurrent_mt_fr_en/onnx", threads=1)
-    ((first, *_),) = translate(model, ["Le Parlement a adopté la résolution ."], beam=2)
-    assert first.text(model) == "Parliament adopted the resolution ."
 
 
 def test_export_names_a_missing_checkpoint(tmp_path):
