@@ -154,6 +154,9 @@ class OnnxModel:
 
         Returns:
             (N, k) log-probabilities, (N, k) words, and the state.
+
+        Raises:
+            FileError: if a graph cannot be run, or a log-probability is no number.
         """
         count = min(count, len(sources.words))
         states = [f"next_{name}" for name in self._state_names]
@@ -165,6 +168,8 @@ class OnnxModel:
             inputs |= {"forbidden": forbidden, "count": np.array([count])}
             found = self._decoder.run(["scores", "following", *states], inputs)
             best, chosen = found["scores"], sources.words[found["following"]]
+        if np.isnan(best).any():
+            raise FileError(self._decoder.path, "it computes what is no number (NaN): export another model")
         return best, chosen, {name: found[following] for name, following in zip(self._state_names, states)}
 
 
@@ -234,6 +239,8 @@ def read_manifest(path: Path) -> dict[str, Any]:
         raise FileError(path, "longest_source or longest_target lacks a number: export the model again")
     if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
         raise FileError(path, "state is no list of names: export the model again")
+    if len({*names, "keys", "values"}) < len(names) + 2:
+        raise FileError(path, "state has a name twice, or that of something else: export the model again")
     if not isinstance(manifest.setdefault("reads_batches", False), bool):
         raise FileError(path, "reads_batches is neither true nor false: export the model again")
     # A stranger's names must not lead out of the folder, where a device would be read without end.
