@@ -130,8 +130,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Writes the translations."""
-    choose_model(options)
+    options.folder = find_folder(options.run)
+    # Before anything is said of its models: the folder of an exported one is no run folder.
     form = read_text_form(options.folder)
+    choose_model(options)
     if options.export:
         check_words(form, options.export)
     refuse_own_inputs(form, options)
@@ -149,14 +151,13 @@ def run(options: argparse.Namespace) -> None:
 
 
 def choose_model(options: argparse.Namespace) -> None:
-    """Finds the run folder or box, and what translates: an exported model or checkpoints, a box's where none is named.
+    """Finds what translates: an exported model or checkpoints, those of the run folder or box where none is named.
 
     Raises:
-        OSError: if there is no such folder, box, or model.
+        OSError: if there is no such model.
         ValueError: if it is not clear which model, as of `find_checkpoint`; also as of `refuse_colon`.
         ModuleNotFoundError: if what such a model needs is not installed.
     """
-    options.folder = find_folder(options.run)
     options.export, options.checkpoints = choose_export(options), []
     if options.export:
         if not find_spec("onnxruntime"):
@@ -179,7 +180,7 @@ def choose_export(options: argparse.Namespace) -> Path | None:
     if options.model and Path(options.model, "manifest.json").is_file():
         return Path(options.model)
     is_named = options.model == ONNX and not Path(ONNX).is_file()
-    stands_in = not options.model and not find_spec("fairseq")
+    stands_in = not options.model and (options.folder / ONNX).is_dir() and not find_spec("fairseq")
     return find_export(options.folder) if is_named or stands_in else None
 
 
@@ -210,7 +211,7 @@ def check_words(form: TextForm, export: Path) -> None:
     for side, language in (("source", form.source), ("target", form.target)):
         file, words = data / f"dict.{language}.txt", {word for _, word in read_lines(export / f"{side}.txt")}
         if not read_dictionary(file).keys() <= words:
-            raise FileError(file, f"{export} has other words: it was exported from a model of another run")
+            raise FileError(file, f"{export} has other words: it is of another run, or {side}.txt in it is damaged")
 
 
 def refuse_colon(path: str | Path) -> None:

@@ -191,16 +191,14 @@ def text(folder, line):
 
 def test_without_fairseq_what_only_fairseq_can_do_is_refused(without_fairseq, box, packed, tmp_path):
     """And a file of the exported model is not overwritten."""
-    for words in (
-        (box, "grconv"),
-        (packed / "run", "gru"),
-    ):
+    for words in ((box, "grconv"), (packed / "run", "gru"), (packed / "run",)):
         done = call("translate", *words)
         assert done.returncode == 1 and done.stderr.startswith("error: this needs fairseq 0.12.2, which is not ins")
         assert done.stderr.endswith(
             "without it, exported models translate: of a box, recurrent-mt translate BOX onnx\n"
         )
-    assert call("translate", packed / "run").stderr.startswith(f"error: {packed}/run has no model as ONNX: name ")
+    named = call("translate", packed / "run", "onnx")
+    assert named.stderr.startswith(f"error: {packed}/run has no model as ONNX: name ")
     out = box / "onnx" / "decoder.onnx"
     refused = call("translate", box, "--input", text(tmp_path, TEXT), "--out", out)
     assert refused.stderr == f"error: {out} would be overwritten: choose another --out\n"
