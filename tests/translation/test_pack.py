@@ -54,7 +54,8 @@ def packed(tmp_path_factory):
             (folder / f"test.{language}").write_text("s1 s2\n")
         with pytest.MonkeyPatch.context() as patch:
             score = Score("BLEU", 12.345, "nrefs:1|case:mixed")
-            patch.setattr(pack, "score_system", lambda form, command, test: score)
+            # What a word alone names depends on what is in the folder of the call.
+            patch.setattr(pack, "score_system", lambda form, command, test: Path(command[2]).exists() and score)
             test = f"news={folder}/test.fr,{folder}/test.en"
             models = [f"{name}={made / PARAMETERS.format(name, 1)}" for name in ("grconv", "gru")]
             words = ("--run", made, "--out", folder / "box", *models, "--test", test)
@@ -142,6 +143,14 @@ def test_cards_show_what_a_model_makes_of_sentences(box):
     assert "gets wrong\n\n| sentence | meaning | translation |\n| --- | --- | --- |\n| s3 | no model" in page
 
 
+def test_sentences_of_a_card_are_lines_in_which_nothing_is_markup():
+    read = {**DESCRIPTION, "examples": {"a |\n b": " *t1*"}, "mistakes": {}}
+    description = BoxDescription.model_validate(read)
+    assert description.shown == {"a | b": "*t1*"}
+    page = render_card(description, "gru", Card("gru", 1, 1, 1, 1, {}, ["*t1*"]))
+    assert "| a \\| b | \\*t1\\* |\n" in page
+
+
 @pytest.mark.slow
 def test_an_installed_box_translates_by_default(packed, tmp_path, monkeypatch):
     """The lines of README's first screen."""
@@ -227,6 +236,7 @@ def test_the_box_translates_without_fairseq_and_torch(box, tmp_path):
         ({"name": "../toy"}, "name: String should match pattern"),
         ({"title": 'a "b"'}, "title: String should match pattern"),
         ({"examples": {False: "Non"}}, r"examples\.\S*: Input should be a valid string \(found False\)"),
+        ({"mistakes": {" ": "No"}}, r"mistakes\. \.\S*: \w+ should have at least 1 \w+"),
         ({"systems": {"../gru": SYSTEM}}, r"systems\.\.\./gru\S*: String should match pattern"),
     ],
 )
