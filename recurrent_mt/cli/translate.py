@@ -36,6 +36,7 @@ from ..arguments import positive, processors
 from ..ordered_map import ordered_map
 from ..plugin_finder import FAIRSEQ_MISSING, find_plugin
 from ..resumable_file import ResumableFile, working_files
+from ..runs.folder import find_systems
 from ..runs.processes import has_gpu
 from ..search_process import SearchError, SearchProcess
 from ..text_files import (
@@ -163,12 +164,13 @@ def choose_model(options: argparse.Namespace) -> None:
         if not find_spec("onnxruntime"):
             raise ModuleNotFoundError("No module named 'onnxruntime'", name="onnxruntime")
         return
+    refuse_colon(options.folder)
+    named = choose_checkpoints(options) if options.model else []
     if not find_spec("fairseq"):
         raise ModuleNotFoundError(
             f"{FAIRSEQ_MISSING}; without it, exported models translate: of a box, recurrent-mt translate BOX onnx"
         )
-    refuse_colon(options.folder)
-    options.checkpoints = choose_checkpoints(options)
+    options.checkpoints = named or [find_checkpoint(options.folder)[1]]
 
 
 def choose_export(options: argparse.Namespace) -> Path | None:
@@ -185,21 +187,19 @@ def choose_export(options: argparse.Namespace) -> Path | None:
 
 
 def choose_checkpoints(options: argparse.Namespace) -> list[Path]:
-    """The checkpoints that are named, themselves or by their systems; without a name, as of `find_checkpoint`.
+    """The checkpoints that are named, themselves or by their systems.
 
     Raises:
         FileNotFoundError: if there is none of a name.
         ValueError: as of `choose_model`.
     """
-    if not options.model:
-        return [find_checkpoint(options.folder)[1]]
     if Path(options.model).is_file():
         refuse_colon(options.model)
     found = []
     for name in options.model.split(":"):
         path = Path(name)
-        if not path.is_file() and path.suffix == ".pt":
-            raise FileNotFoundError(f"there is no file {name}")
+        if not path.is_file() and (path.suffix == ".pt" or not find_systems(options.folder)):
+            raise FileNotFoundError(f"there is no checkpoint or exported model {name}")
         # A file is a checkpoint, whatever else has its name.
         found.append(path if path.is_file() else find_checkpoint(options.folder, name)[1])
     return found

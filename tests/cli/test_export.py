@@ -84,6 +84,9 @@ def test_an_exported_model_is_named_with_the_run_folder_that_its_words_are_of(ma
         (run / f"data/dict.{language}.txt").write_text((made / f"run/data/dict.{language}.txt").read_text())
     with (run / "data/dict.en.txt").open("a") as file:
         file.write("another 1\n")
+    # RUN needs no models of its own for an exported one.
+    done = call("translate", run, tmp_path)
+    assert done.stderr == f"error: there is no checkpoint or exported model {tmp_path}\n"
     done = call("translate", run, made / "exported")
     said = f"dict.en.txt: {made}/exported has other words: it is of another run, or target.txt in it is damaged"
     assert done.returncode == 1 and said in done.stderr

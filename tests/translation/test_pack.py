@@ -206,8 +206,8 @@ def test_without_fairseq_what_only_fairseq_can_do_is_refused(without_fairseq, bo
         assert done.stderr.endswith(
             "without it, exported models translate: of a box, recurrent-mt translate BOX onnx\n"
         )
-    named = call("translate", packed / "run", "onnx")
-    assert named.stderr.startswith(f"error: {packed}/run has no model as ONNX: name ")
+    for name, said in (("onnx", f"{packed}/run has no model as ONNX: name "), ("typo", "there is no system typo of ")):
+        assert call("translate", packed / "run", name).stderr.startswith(f"error: {said}")
     out = box / "onnx" / "decoder.onnx"
     refused = call("translate", box, "--input", text(tmp_path, TEXT), "--out", out)
     assert refused.stderr == f"error: {out} would be overwritten: choose another --out\n"
