@@ -147,12 +147,17 @@ class OnnxModel:
 
         Returns:
             (N, k) log-probabilities, (N, k) words, and the state.
+
+        Raises:
+            FileError: if a graph cannot be run, or a log-probability is no number.
         """
         count = min(count, len(sources.words))
         states = [f"next_{name}" for name in self._state_names]
         inputs = {"word": words, **sources.own, **sources.shared, **state}
         inputs |= {"forbidden": forbidden, "count": np.array([count])}
         found = self._decoder.run(["scores", "following", *states], inputs)
+        if np.isnan(found["scores"]).any():
+            raise FileError(self._decoder.path, "it computes what is no number (NaN): export another model")
         state = {name: found[following] for name, following in zip(self._state_names, states)}
         return found["scores"], sources.words[found["following"]], state
 
@@ -223,6 +228,8 @@ def read_manifest(path: Path) -> dict[str, Any]:
         raise FileError(path, "longest_source or longest_target lacks a number: export the model again")
     if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
         raise FileError(path, "state is no list of names: export the model again")
+    if len({*names, "keys", "values"}) < len(names) + 2:
+        raise FileError(path, "state has a name twice, or that of something else: export the model again")
     if not isinstance(manifest.get("reads_batches"), bool):
         raise FileError(path, "reads_batches is neither true nor false: export the model again")
     # A stranger's names must not lead out of the folder, where a device would be read without end.

@@ -113,8 +113,9 @@ def pack(
             model = load_checkpoint(name, file)
         except ValueError as error:
             raise ValueError(f"{checkpoints[name]} is not of the text of {options.run}: {error}") from error
-        scores = {test.name: score_system(form, ["translate", str(folder), str(file)], test) for test in tests}
+        # First, as it takes seconds: one that is too long ends the tool.
         translations = model.translate(list(description.shown))
+        scores = {test.name: score_system(form, ["translate", str(folder), str(file)], test) for test in tests}
         cards[name] = Card(**facts._asdict(), size=file.stat().st_size, scores=scores, translations=translations)
     small: dict[str, Score] = {}
     if options.onnx:
@@ -122,7 +123,9 @@ def pack(
         import_from_plugin("exporting", "checkpoints").write_onnx(
             default, folder / "data", folder / ONNX, int8=True, shortlist=options.shortlist
         )
-        small = {test.name: score_system(form, ["translate", str(folder), ONNX], test) for test in tests}
+        # By its path: the word alone is also that of a folder where the tool is called.
+        words = ["translate", str(folder), str(folder / ONNX)]
+        small = {test.name: score_system(form, words, test) for test in tests}
     write_distribution(description, cards, form, out, small=small)
     write_manifest(folder, names[0], description.about(names))
 

@@ -36,6 +36,7 @@ from ..arguments import positive, processors
 from ..ordered_map import ordered_map
 from ..plugin_finder import FAIRSEQ_MISSING, find_plugin
 from ..resumable_file import ResumableFile, working_files
+from ..runs.folder import find_systems
 from ..runs.processes import has_gpu
 from ..search_process import SearchError, SearchProcess
 from ..text_files import (
@@ -130,8 +131,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Writes the translations."""
-    choose_model(options)
+    options.folder = find_folder(options.run)
+    # Before anything is said of its models: the folder of an exported one is no run folder.
     form = read_text_form(options.folder)
+    choose_model(options)
     if options.export:
         check_words(form, options.export)
     refuse_own_inputs(form, options)
@@ -149,25 +152,25 @@ def run(options: argparse.Namespace) -> None:
 
 
 def choose_model(options: argparse.Namespace) -> None:
-    """Finds the run folder or box, and what translates: an exported model or checkpoints, a box's where none is named.
+    """Finds what translates: an exported model or checkpoints, those of the run folder or box where none is named.
 
     Raises:
-        OSError: if there is no such folder, box, or model.
+        OSError: if there is no such model.
         ValueError: if it is not clear which model, as of `find_checkpoint`; also as of `refuse_colon`.
         ModuleNotFoundError: if what such a model needs is not installed.
     """
-    options.folder = find_folder(options.run)
     options.export, options.checkpoints = choose_export(options), []
     if options.export:
         if not find_spec("onnxruntime"):
             raise ModuleNotFoundError("No module named 'onnxruntime'", name="onnxruntime")
         return
+    refuse_colon(options.folder)
+    named = choose_checkpoints(options) if options.model else []
     if not find_spec("fairseq"):
         raise ModuleNotFoundError(
             f"{FAIRSEQ_MISSING}; without it, exported models translate: of a box, recurrent-mt translate BOX onnx"
         )
-    refuse_colon(options.folder)
-    options.checkpoints = choose_checkpoints(options)
+    options.checkpoints = named or [find_checkpoint(options.folder)[1]]
 
 
 def choose_export(options: argparse.Namespace) -> Path | None:
@@ -179,26 +182,24 @@ def choose_export(options: argparse.Namespace) -> Path | None:
     if options.model and Path(options.model, "manifest.json").is_file():
         return Path(options.model)
     is_named = options.model == ONNX and not Path(ONNX).is_file()
-    stands_in = not options.model and not find_spec("fairseq")
+    stands_in = not options.model and (options.folder / ONNX).is_dir() and not find_spec("fairseq")
     return find_export(options.folder) if is_named or stands_in else None
 
 
 def choose_checkpoints(options: argparse.Namespace) -> list[Path]:
-    """The checkpoints that are named, themselves or by their systems; without a name, as of `find_checkpoint`.
+    """The checkpoints that are named, themselves or by their systems.
 
     Raises:
         FileNotFoundError: if there is none of a name.
         ValueError: as of `choose_model`.
     """
-    if not options.model:
-        return [find_checkpoint(options.folder)[1]]
     if Path(options.model).is_file():
         refuse_colon(options.model)
     found = []
     for name in options.model.split(":"):
         path = Path(name)
-        if not path.is_file() and path.suffix == ".pt":
-            raise FileNotFoundError(f"there is no file {name}")
+        if not path.is_file() and (path.suffix == ".pt" or not find_systems(options.folder)):
+            raise FileNotFoundError(f"there is no checkpoint or exported model {name}")
         # A file is a checkpoint, whatever else has its name.
         found.append(path if path.is_file() else find_checkpoint(options.folder, name)[1])
     return found
@@ -210,7 +211,7 @@ def check_words(form: TextForm, export: Path) -> None:
     for side, language in (("source", form.source), ("target", form.target)):
         file, words = data / f"dict.{language}.txt", {word for _, word in read_lines(export / f"{side}.txt")}
         if not read_dictionary(file).keys() <= words:
-            raise FileError(file, f"{export} has other words: it was exported from a model of another run")
+            raise FileError(file, f"{export} has other words: it is of another run, or {side}.txt in it is damaged")
 
 
 def refuse_colon(path: str | Path) -> None:

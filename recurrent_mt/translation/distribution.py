@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from ..data.reports import table
+from ..evaluation.tables import escape_markdown
 from ..metrics import Score
 from ..text_files import FileError, write_text
 from ..text_form import TextForm
@@ -41,6 +42,8 @@ package-dir = {{"" = "."}}
 VERSION = "1.0"
 #: What pip takes for the name of a distribution, and a box's name is a part of one.
 DISTRIBUTION = r"^[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?$"
+#: Of a description: words in one line.
+Sentence = Annotated[str, AfterValidator(lambda text: " ".join(text.split())), Field(min_length=1)]
 
 
 class Card(NamedTuple):
@@ -101,8 +104,8 @@ class BoxDescription(BaseModel):
     data: str
     commit: str
     limits: str
-    examples: Annotated[dict[str, str], Field(min_length=1)]
-    mistakes: dict[str, str] = {}
+    examples: Annotated[dict[Sentence, Sentence], Field(min_length=1)]
+    mistakes: dict[Sentence, Sentence] = {}
     systems: Annotated[dict[Annotated[str, Field(pattern=f"^{NAME.pattern}$")], SystemDescription], Field(min_length=1)]
 
     @property
@@ -113,7 +116,7 @@ class BoxDescription(BaseModel):
     @property
     def shown(self) -> dict[str, str]:
         """The sentences that the cards show, with right translations."""
-        return {key: " ".join(text.split()) for key, text in (self.examples | self.mistakes).items()}
+        return self.examples | self.mistakes
 
     def about(self, systems: Iterable[str]) -> About:
         """What the box says of itself and of its systems."""
@@ -153,7 +156,7 @@ def write_distribution(
     package = folder / description.package
     # Where a run folder has its test set, whose sentences the demo offers.
     for language, side in ((form.source, description.examples), (form.target, description.examples.values())):
-        write_text(package / "text" / "raw" / f"test.{language}", "".join(f"{' '.join(one.split())}\n" for one in side))
+        write_text(package / "text" / "raw" / f"test.{language}", "".join(f"{one}\n" for one in side))
     values = description.model_dump() | {
         "distribution": f"recurrent-mt-{description.name}",
         "package": description.package,
@@ -236,7 +239,7 @@ def sentences(description: BoxDescription, card: Card) -> list[str]:
     right = [[source, found] for source, meaning, found in written if found == meaning]
     wrong = [[source, meaning, found] for source, meaning, found in written if found != meaning]
     return [
-        f"## {title}\n\n{table(head, rows)}\n"
+        f"## {title}\n\n{table(head, (map(escape_markdown, row) for row in rows))}\n"
         for title, head, rows in (
             ("Sentences that it gets right", ["sentence", "translation"], right),
             ("Sentences that it gets wrong", ["sentence", "meaning", "translation"], wrong),

@@ -77,15 +77,18 @@ def test_what_is_for_fairseq_is_refused_for_an_exported_model(made, flags):
 
 def test_an_exported_model_is_named_with_the_run_folder_that_its_words_are_of(made, tmp_path):
     done = call("translate", made / "exported")
-    assert done.stderr.startswith(f"error: {made}/exported is no run folder with trained systems: ")
+    assert done.stderr.startswith(f"error: {made}/exported: it has no file named options: ")
     run = write_run(tmp_path / "run", {})
     (run / "data").mkdir(exist_ok=True)
     for language in ("fr", "en"):
         (run / f"data/dict.{language}.txt").write_text((made / f"run/data/dict.{language}.txt").read_text())
     with (run / "data/dict.en.txt").open("a") as file:
         file.write("another 1\n")
+    # RUN needs no models of its own for an exported one.
+    done = call("translate", run, tmp_path)
+    assert done.stderr == f"error: there is no checkpoint or exported model {tmp_path}\n"
     done = call("translate", run, made / "exported")
-    said = f"dict.en.txt: {made}/exported has other words: it was exported from a model of another run"
+    said = f"dict.en.txt: {made}/exported has other words: it is of another run, or target.txt in it is damaged"
     assert done.returncode == 1 and said in done.stderr
 
 

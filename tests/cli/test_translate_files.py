@@ -415,7 +415,7 @@ def test_a_system_may_be_named_in_place_of_its_checkpoint(write, tmp_path, capsy
         assert words[words.index("--path") + 1] == model
     for named, said in (
         ("lstm", f"there is no system lstm of {folder}: it has "),
-        ("gru:nowhere.pt", "there is no file nowhere.pt\n"),
+        ("gru:nowhere.pt", "there is no checkpoint or exported model nowhere.pt\n"),
     ):
         assert main(["translate", str(folder), named]) == 1
         assert capsys.readouterr().err.startswith(f"error: {said}")

@@ -324,6 +324,11 @@ DAMAGES = {
         "source.txt: it lacks the word </s>",
     ),
     "another state": (lambda folder: change_manifest(folder, state=["x"]), "encoder.onnx: onnxruntime cannot run it: "),
+    "no state's name": (lambda folder: change_manifest(folder, state=["keys"]), "state has a name twice, or that of"),
+    "a state twice": (
+        lambda folder: change_manifest(folder, state=["hidden"] * 2),
+        "state has a name twice, or that of",
+    ),
 }
 
 
@@ -335,6 +340,16 @@ def test_a_damaged_model_is_refused_by_its_file(damage, tmp_path):
     with pytest.raises(FileError, match=message) as refused:
         translate(OnnxModel(tmp_path), ["s1"])
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("beam", [1, 2])
+def test_a_model_that_computes_no_numbers_is_refused(tmp_path, beam):
+    """No hypothesis would end, and whoever takes the first would find none."""
+    model = build("gru_encoder")
+    torch.nn.init.constant_(model.decoder.output_projection.weight, math.nan)
+    exported = export(model, tmp_path)
+    with pytest.raises(FileError, match=r"decoder.onnx: it computes what is no number \(NaN\)"):
+        translate(exported, ["s1"], beam=beam)
 
 
 def test_the_graph_of_another_model_is_refused(tmp_path):

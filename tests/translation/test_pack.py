@@ -54,7 +54,8 @@ def packed(tmp_path_factory):
             (folder / f"test.{language}").write_text("s1 s2\n")
         with pytest.MonkeyPatch.context() as patch:
             score = Score("BLEU", 12.345, "nrefs:1|case:mixed")
-            patch.setattr(pack, "score_system", lambda form, command, test: score)
+            # What a word alone names depends on what is in the folder of the call.
+            patch.setattr(pack, "score_system", lambda form, command, test: Path(command[2]).exists() and score)
             test = f"news={folder}/test.fr,{folder}/test.en"
             models = [f"{name}={made / PARAMETERS.format(name, 1)}" for name in ("grconv", "gru")]
             words = ("--run", made, "--out", folder / "box", *models, "--test", test)
@@ -142,6 +143,14 @@ def test_cards_show_what_a_model_makes_of_sentences(box):
     assert "gets wrong\n\n| sentence | meaning | translation |\n| --- | --- | --- |\n| s3 | no model" in page
 
 
+def test_sentences_of_a_card_are_lines_in_which_nothing_is_markup():
+    read = {**DESCRIPTION, "examples": {"a |\n b": " *t1*"}, "mistakes": {}}
+    description = BoxDescription.model_validate(read)
+    assert description.shown == {"a | b": "*t1*"}
+    page = render_card(description, "gru", Card("gru", 1, 1, 1, 1, {}, ["*t1*"]))
+    assert "| a \\| b | \\*t1\\* |\n" in page
+
+
 @pytest.mark.slow
 def test_an_installed_box_translates_by_default(packed, tmp_path, monkeypatch):
     """The lines of README's first screen."""
@@ -191,16 +200,14 @@ def text(folder, line):
 
 def test_without_fairseq_what_only_fairseq_can_do_is_refused(without_fairseq, box, packed, tmp_path):
     """And a file of the exported model is not overwritten."""
-    for words in (
-        (box, "grconv"),
-        (packed / "run", "gru"),
-    ):
+    for words in ((box, "grconv"), (packed / "run", "gru"), (packed / "run",)):
         done = call("translate", *words)
         assert done.returncode == 1 and done.stderr.startswith("error: this needs fairseq 0.12.2, which is not ins")
         assert done.stderr.endswith(
             "without it, exported models translate: of a box, recurrent-mt translate BOX onnx\n"
         )
-    assert call("translate", packed / "run").stderr.startswith(f"error: {packed}/run has no model as ONNX: name ")
+    for name, said in (("onnx", f"{packed}/run has no model as ONNX: name "), ("typo", "there is no system typo of ")):
+        assert call("translate", packed / "run", name).stderr.startswith(f"error: {said}")
     out = box / "onnx" / "decoder.onnx"
     refused = call("translate", box, "--input", text(tmp_path, TEXT), "--out", out)
     assert refused.stderr == f"error: {out} would be overwritten: choose another --out\n"
@@ -229,6 +236,7 @@ def test_the_box_translates_without_fairseq_and_torch(box, tmp_path):
         ({"name": "../toy"}, "name: String should match pattern"),
         ({"title": 'a "b"'}, "title: String should match pattern"),
         ({"examples": {False: "Non"}}, r"examples\.\S*: Input should be a valid string \(found False\)"),
+        ({"mistakes": {" ": "No"}}, r"mistakes\. \.\S*: \w+ should have at least 1 \w+"),
         ({"systems": {"../gru": SYSTEM}}, r"systems\.\.\./gru\S*: String should match pattern"),
     ],
 )
