@@ -1,1 +1,1 @@
-"""French to English, trained on 200,000 sentence pairs of the European Parliament. Data alone: see recurrent_mt.translation."""
+"""French to English, trained on debates of the European Parliament and on everyday sentences. Data alone: see recurrent_mt.translation."""
