@@ -15,13 +15,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import unescape
+from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 
-from .characters import CONTINUES, lowercase, mark_unknown, normalize
+from .characters import BEGINS, CONTINUES, lowercase, mark_unknown, normalize
 from .data.words import make_known_word_splitter, make_tokenizer, require_splittable
-from .languages import base_language, is_chinese
+from .languages import base_language, has_spaces, is_chinese
 from .subwords import (
+    END_OF_SENTENCE,
     clean,
     find_piece,
     load_bpe,
@@ -185,8 +187,9 @@ class TextForm:
         pieces = tokens.split()
         new = next((place for place, piece in enumerate(pieces) if piece not in self._known), None)
         if new is not None:
-            numbers = word_numbers(pieces, self.scheme)
-            return f"{unescape(merge_pieces(pieces, numbers, self.scheme)[numbers[new]])} is new to the model"
+            marked = self.mark_words(pieces, self.source)
+            numbers = word_numbers(marked, self.scheme)
+            return f"{unescape(merge_pieces(marked, numbers, self.scheme)[numbers[new]])} is new to the model"
         if len(pieces) > MOST_LEARNED:
             return f"{len(pieces)} tokens, and it has learned from {MOST_LEARNED} at most"
         characters = sum(len(clean(piece, self.scheme)) for piece in pieces)
@@ -214,6 +217,13 @@ class TextForm:
     @cached_property
     def _has_warned(self) -> list[str]:
         return []
+
+    def mark_words(self, pieces: Sequence[str], language: str) -> list[str]:
+        """Pieces for people: where a language has no spaces, SentencePiece's begin a word each, or all would be one."""
+        if self.scheme != "sentencepiece" or has_spaces(language):
+            return list(pieces)
+        begun = (piece == END_OF_SENTENCE or BEGINS in (piece[:1], before) for before, piece in pairwise(["", *pieces]))
+        return [piece if has_begun else BEGINS + piece for piece, has_begun in zip(pieces, begun)]
 
     def merge(self, pieces: Sequence[str]) -> list[str]:
         return merge_pieces(pieces, word_numbers(pieces, self.scheme), self.scheme)

@@ -135,6 +135,20 @@ def test_what_a_model_has_not_learned_to_read_is_named(tmp_path):
     assert Experiment.model_fields["max_length"].default == MOST_LEARNED
 
 
+@pytest.mark.parametrize(
+    ("language", "segmentation", "pieces", "marked"),
+    [
+        ("zh", "sentencepiece", "▁我们 去 看 </s>", "▁我们 ▁去 ▁看 </s>"),
+        ("zh", "sentencepiece", "▁ 中国 人 ▁ABC", "▁ 中国 ▁人 ▁ABC"),
+        ("fr", "sentencepiece", "▁je su is </s>", "▁je su is </s>"),
+        ("zh", "bpe", "我@@ 们 去", "我@@ 们 去"),
+    ],
+)
+def test_without_spaces_each_piece_of_raw_text_is_a_word_for_people(language, segmentation, pieces, marked):
+    form = TextForm("", language, "en", segmentation, "none", lowercase=False, truecased=False)
+    assert form.mark_words(pieces.split(), language) == marked.split()
+
+
 def test_merges_are_learned_from_words_that_all_processors_count(tmp_path):
     """By a module: the command subword-nmt has the same option, and counts in one process whatever it says."""
     form = TextForm(tmp_path, "fr", "en", "bpe", "moses", lowercase=False, truecased=False, size=2)

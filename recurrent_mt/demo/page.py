@@ -51,7 +51,7 @@ with no_proxies():
 #: Beam, length penalty, and translations listed, unless one chooses others.
 SEARCH = (5, 1, 5)
 #: Examples that are shown at once.
-EXAMPLES_SHOWN = 7
+EXAMPLES_SHOWN = 10
 #: Characters of an example that is shown whole: of a longer one, Gradio shows the beginning.
 EXAMPLE_WIDTH = 60
 

@@ -216,7 +216,8 @@ class Model:
             return None
         source = (*tokens.split(), END_OF_SENTENCE)
         target = [*given.split(), END_OF_SENTENCE] if given else map(mark_unknown, found.tokens)
-        read, written = (list(map(self.show, side)) for side in (source, target))
+        sides = zip((source, [*target]), self.languages)
+        read, written = (list(map(self.show, self.text.mark_words(side, language))) for side, language in sides)
         return SoftAlignment.of_lists(0, read, written, found.weights).merged(self.text.scheme)
 
     def gates(self, text: str) -> PyramidGates | WindowGates:
@@ -306,11 +307,12 @@ class Model:
     def words(self, tokens: Sequence[str], *, target: bool = False, pieces: bool = False) -> list[Word]:
         """Tokens as words, or, with ``pieces``, each as it is, that are marked if the model does not know them."""
         scheme = None if pieces else self.text.scheme
-        numbers = word_numbers(tokens, scheme)
+        marked = tokens if pieces else self.text.mark_words(tokens, self.languages[1 if target else 0])
+        numbers = word_numbers(marked, scheme)
         known = [True] * (numbers[-1] + 1)
         for token, number in zip(tokens, numbers):
             known[number] &= self.translator.knows(token, target=target)
-        return [Word(*pair) for pair in zip(map(self.show, merge_pieces(tokens, numbers, scheme)), known)]
+        return [Word(*pair) for pair in zip(map(self.show, merge_pieces(marked, numbers, scheme)), known)]
 
     def find_gates(self, tokens: str) -> PyramidGates | WindowGates | None:
         """The gates over a sentence; None if the model has none, or a lower pyramid than the sentence needs."""
@@ -331,7 +333,8 @@ class Model:
         tokens = self.split(text).split()
         if len(tokens) > LONGEST_DRAWN:
             raise ValueError(f"Sentences of up to {LONGEST_DRAWN} tokens are cut; this has {len(tokens):,}.")
-        ends = list(accumulate(len(list(pieces)) for _, pieces in groupby(word_numbers(tokens, self.text.scheme))))
+        numbers = word_numbers(self.text.mark_words(tokens, self.languages[0]), self.text.scheme)
+        ends = list(accumulate(len(list(pieces)) for _, pieces in groupby(numbers)))
         step = -(-len(ends) // MOST_CUTS)
         # The whole sentence is always the last.
         counts = list(range(len(ends), 0, -step))[::-1]
@@ -354,7 +357,8 @@ class Model:
         read, tokens = self.split(text), self.split(translation, target=True)
         scored = self.translator.score(read, tokens)
         given = [*tokens.split(), END_OF_SENTENCE]
-        numbers = word_numbers(given, None if pieces else self.text.scheme)
+        marked = self.text.mark_words(given, self.languages[1])
+        numbers = word_numbers(marked, None if pieces else self.text.scheme)
         sums = np.bincount(numbers, weights=scored.log_probabilities)
         first = [numbers.index(number) for number in range(len(sums))]
         better = [scored.preferred[place] if scored.preferred[place] != given[place] else "" for place in first]
