@@ -35,7 +35,7 @@ def read_scores() -> Iterator[tuple[str, str, str, str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("box", "model", "test", "score"), read_scores())
+@pytest.mark.parametrize(("box", "model", "test", "score"), [*read_scores()])
 def test_a_model_has_the_bleu_of_its_page(box, model, test, score):
     name, lines = TESTS[test]
     if not (SHARED / f"{name}.en").exists():
