@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import islice
 from os import PathLike
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 from matplotlib import font_manager, rc_context
@@ -44,13 +45,24 @@ CHINESE_FONTS = (
 )
 
 
+#: matplotlib's settings are those of the process: two threads that change them and put them back would mix them up.
+_SETTINGS = RLock()
+
+
+@contextmanager
+def using_settings(settings: dict[str, Any]) -> Iterator[None]:
+    """matplotlib's settings within this context, for one thread at a time; the others wait."""
+    with _SETTINGS, rc_context(settings):
+        yield
+
+
 @contextmanager
 def set_style(size: float = 10) -> Iterator[None]:
     """Settings of all figures, as a context or as a decorator of what draws one; ``size`` of the letters in points.
 
     Words are drawn in every script that a font is installed for, and their dollar signs are no formulas.
     """
-    with rc_context({"font.size": size, "font.family": font_families(), "text.parse_math": False}):
+    with using_settings({"font.size": size, "font.family": font_families(), "text.parse_math": False}):
         yield
 
 
@@ -96,7 +108,7 @@ def save_figure(figure: Figure, path: str | PathLike[str]) -> None:
     if kind not in figure.canvas.get_supported_filetypes():
         raise ValueError(f"{path}: the name of a figure must end in .svg, .png, or .pdf")
     # The same figure is the same file: no date and no random identifiers.
-    with write_aside(path) as partial, rc_context({"svg.hashsalt": path.stem}):
+    with write_aside(path) as partial, using_settings({"svg.hashsalt": path.stem}):
         figure.savefig(partial, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
 
 

@@ -14,10 +14,9 @@ from xml.etree import ElementTree
 import matplotlib.figure
 import pandas
 from markupsafe import Markup
-from matplotlib import rc_context
 
 from ..evaluation.analysis import FREQUENCY, LENGTH, UNKNOWN_WORDS, Analysis, split_lowercase
-from ..evaluation.figures import COLORS
+from ..evaluation.figures import COLORS, using_settings
 from ..evaluation.findings import PAIRS, compare_pairs, main_metric, pair_table, write_headline
 from ..evaluation.groups import by_length
 from ..evaluation.plots import HEIGHT, WIDTH, draw_overview, list_plots
@@ -225,7 +224,7 @@ def write_svg(figure: matplotlib.figure.Figure, title: str, description: str) ->
     the page's content security policy need not allow.
     """
     name, buffer = make_identifier(title), StringIO()
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": name}), warnings.catch_warnings():
+    with using_settings({"svg.fonttype": "none", "svg.hashsalt": name}), warnings.catch_warnings():
         # The page's fonts need not be matplotlib's.
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})

@@ -1,3 +1,6 @@
+import threading
+
+import matplotlib
 import numpy as np
 import pandas
 import pytest
@@ -11,6 +14,7 @@ from recurrent_mt.evaluation.figures import (
     font_families,
     missing_characters,
     save_figure,
+    using_settings,
 )
 from recurrent_mt.evaluation.training import draw_learning_curves
 from recurrent_mt.translation.figures import draw_cuts, draw_heat_map, draw_sentence, group_cuts
@@ -77,3 +81,21 @@ def test_figures_take_their_format_from_the_name(tmp_path, name, start):
     save_figure(Figure(), tmp_path / name)
     assert (tmp_path / name).read_bytes().startswith(start)
     assert [file.name for file in tmp_path.iterdir()] == [name]
+
+
+def test_settings_of_one_thread_do_not_outlast_it_in_another():
+    """As in the demo, which draws for several users: what the second puts back is what was before the first."""
+    before, entered, left = matplotlib.rcParams["svg.fonttype"], threading.Event(), threading.Event()
+
+    def draw_second():
+        with using_settings({"font.size": 7}):
+            entered.set()
+            left.wait(5)
+
+    with using_settings({"svg.fonttype": "none"}):
+        second = threading.Thread(target=draw_second)
+        second.start()
+        entered.wait(0.2)
+    left.set()
+    second.join()
+    assert entered.is_set() and matplotlib.rcParams["svg.fonttype"] == before
