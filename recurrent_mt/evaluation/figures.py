@@ -51,7 +51,7 @@ _SETTINGS = RLock()
 
 @contextmanager
 def using_settings(settings: dict[str, Any]) -> Iterator[None]:
-    """matplotlib's settings within this context, for one thread at a time; the others wait."""
+    """Settings of matplotlib within this context, for one thread at a time; the others wait."""
     with _SETTINGS, rc_context(settings):
         yield
 
