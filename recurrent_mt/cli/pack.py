@@ -6,9 +6,9 @@ r"""Packs trained models into a box: a Python distribution with all that it take
 
 The file describes the box: a name, and for people the data with their terms, limits, and how each system was trained
 (pretrained/README.md explains it). RUN is the run folder whose text the models were trained on. Parameters are stored
-in 16 bits. The first system of the file is the one that translates unless another is asked for; it is also stored as
-ONNX in eight bits. Each model as packed translates the test sets, for the scores on its card. A box can be used without
-being installed, too: the folder of its package is a run folder.
+in 16 bits. The first system of the file is the one that translates unless another is asked for; it, or the one that the
+file calls onnx, is also stored as ONNX in eight bits. Each model as packed translates the test sets, for the scores on
+its card. A box can be used without being installed, too: the folder of its package is a run folder.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--shortlist",
         type=Path,
         metavar="FILE",
-        help="of the first system, from recurrent-mt shortlist: makes its search as ONNX faster",
+        help="of the model as ONNX, from recurrent-mt shortlist: makes its search faster",
     )
     parser.add_argument("--no-onnx", dest="onnx", action="store_false", help="leave out the model as ONNX")
 
@@ -77,6 +77,8 @@ def run(options: argparse.Namespace) -> None:
     if unknown := [name for name in checkpoints if name not in description.systems]:
         known = ", ".join(description.systems)
         raise ValueError(f"{options.description} describes no system {unknown[0]}: it has {known}")
+    if options.onnx and description.onnx not in (None, *checkpoints):
+        raise ValueError(f"{options.description} calls {description.onnx} onnx: give its checkpoint, or --no-onnx")
     former = options.out / description.package
     if options.out.exists() and any(options.out.iterdir()) and not former.is_dir():
         raise ValueError(f"{options.out} holds something else than the box {description.name}: choose another --out")
@@ -118,15 +120,19 @@ def pack(
         scores = {test.name: score_system(form, ["translate", str(folder), str(file)], test) for test in tests}
         cards[name] = Card(**facts._asdict(), size=file.stat().st_size, scores=scores, translations=translations)
     small: dict[str, Score] = {}
+    exported = description.onnx or names[0]
     if options.onnx:
-        default = folder / PARAMETERS.format(names[0], 1)
         import_from_plugin("exporting", "checkpoints").write_onnx(
-            default, folder / "data", folder / ONNX, int8=True, shortlist=options.shortlist
+            folder / PARAMETERS.format(exported, 1),
+            folder / "data",
+            folder / ONNX,
+            int8=True,
+            shortlist=options.shortlist,
         )
         # By its path: the word alone is also that of a folder where the tool is called.
         words = ["translate", str(folder), str(folder / ONNX)]
         small = {test.name: score_system(form, words, test) for test in tests}
-    write_distribution(description, cards, form, out, small=small)
+    write_distribution(description, cards, form, out, exported=exported, small=small)
     write_manifest(folder, names[0], description.about(names))
 
 

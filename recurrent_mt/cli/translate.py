@@ -13,7 +13,7 @@ Memory does not grow with the text. If a call with --out is stopped, the same ca
 whole.
 
 PyTorch and fairseq translate with checkpoints; FLAGS after -- go to fairseq. onnxruntime translates with exported
-models, and needs neither of them: where they are missing, a box's own model is its exported one. A line on standard
+models, and needs neither of them: where they are missing, a box's model is its exported one. A line on standard
 error says which translates; it is fairseq's command, unless RUN is a box.
 """
 
@@ -67,10 +67,10 @@ PAUSE = 30
 WITH_PYTORCH, WITH_ONNXRUNTIME = "PyTorch translates", "onnxruntime translates"
 #: What the other one would give, to those who have not named a model of a box.
 FULLER = (
-    "PyTorch and fairseq, which scripts/setup.sh installs, would give the model in full precision, the other models, "
-    "and the page of recurrent-mt demo"
+    "PyTorch and fairseq, which scripts/setup.sh installs, would give the best model, the others, and the page of "
+    "recurrent-mt demo"
 )
-SOONER = "recurrent-mt translate {} onnx answers sooner, with the model in eight bits"
+SOONER = "recurrent-mt translate {} onnx answers sooner, with a model in eight bits"
 #: What the log says of lines.
 TOO_LONG = "%s: more than %s tokens are not translated, and leave an empty line: divide it into sentences"
 UNFAMILIAR = "%s: the model has not learned to read this, and may make something up"

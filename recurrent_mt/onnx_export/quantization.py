@@ -25,8 +25,8 @@ class EightBitGraph(Graph):
 
     A linear layer rounds its input to eight bits as well, each row in its own range, and multiplies whole numbers: what
     becomes of a sentence does not depend on the others of its batch. A matrix that is an embedding and a layer's, too,
-    is stored once. onnxruntime has no GRU of eight bits: that of an encoder keeps its numbers, in 16 bits. What is in
-    the body of a loop stays as it is.
+    is stored once. onnxruntime has no GRU of eight bits: that of an encoder multiplies its rounded weights by inputs and
+    states as they are. What is in the body of a loop stays as it is.
     """
 
     def multiply(self, rows: str, weight: Tensor, bias: Tensor | None = None) -> str:
@@ -65,13 +65,14 @@ class EightBitGraph(Graph):
         return self.op("Mul", rows, self.op("Unsqueeze", self.op("Gather", scales, words), [-1]))
 
     def recurrent(self, weight: Tensor) -> str:
-        """In 16 bits; onnxruntime widens them when it loads the model."""
-        return self.op("Cast", weight.half().numpy(), to=TensorProto.FLOAT)
+        """onnxruntime computes the product when it loads the model."""
+        numbers, scales = round_rows(weight, LARGEST_INPUT)
+        return self.op("Mul", self.op("Cast", numbers, to=TensorProto.FLOAT), scales[..., None])
 
 
-def round_rows(weight: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    """A matrix as whole numbers, and the scales of its rows."""
+def round_rows(weight: Tensor, largest: int = LARGEST) -> tuple[np.ndarray, np.ndarray]:
+    """A matrix as whole numbers up to the largest, and the scales of its rows."""
     values = weight.detach().float().cpu().numpy()
-    scales = np.abs(values).max(axis=1) / LARGEST
+    scales = np.abs(values).max(axis=-1) / largest
     scales[scales == 0] = 1  # a row of zeros, such as that of padding
-    return np.rint(values / scales[:, None]).astype(np.int8), scales
+    return np.rint(values / scales[..., None]).astype(np.int8), scales

@@ -2,7 +2,7 @@
 
 A box is a run folder without its training text: ``options``, the dictionaries in ``data``, what splits words and some
 sentences to try in ``text``, and ``systems/NAME/seed-1/checkpoints/checkpoint_best.pt``. Besides, ``box.json`` names
-the system that translates unless another is asked for, and says what the models are; ``onnx`` may have that one as
+the system that translates unless another is asked for, and says what the models are; ``onnx`` may have one as
 ``recurrent-mt export`` writes it. Its distribution has an entry point in the group `GROUP`: the box's name, and the
 package that is its folder. No code of that package is run.
 """
@@ -29,7 +29,7 @@ GROUP = "recurrent_mt.boxes"
 MANIFEST = "box.json"
 #: The layout of a box; another is refused.
 FORMAT = "recurrent-mt-box-1"
-#: The folder in a box that has its model as ONNX.
+#: The folder in a box that has one of its models as ONNX.
 ONNX = "onnx"
 #: What the name of a box or a system looks like.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+-]*")
@@ -173,7 +173,7 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
 
 
 def find_export(folder: Path) -> Path:
-    """The folder in a box that has its default model as ONNX.
+    """The folder in a box that has one of its models as ONNX.
 
     Raises:
         FileNotFoundError: if there is none.

@@ -94,6 +94,7 @@ class BoxDescription(BaseModel):
         examples: sentences to try, with translations, which the default model finds.
         mistakes: sentences that it gets wrong, with right translations.
         systems: the first is the default.
+        onnx: which of them is also stored as ONNX; the default unless it is named.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -107,6 +108,7 @@ class BoxDescription(BaseModel):
     examples: Annotated[dict[Sentence, Sentence], Field(min_length=1)]
     mistakes: dict[Sentence, Sentence] = {}
     systems: Annotated[dict[Annotated[str, Field(pattern=f"^{NAME.pattern}$")], SystemDescription], Field(min_length=1)]
+    onnx: str | None = None
 
     @property
     def package(self) -> str:
@@ -142,7 +144,13 @@ def read_description(file: Path) -> BoxDescription:
 
 
 def write_distribution(
-    description: BoxDescription, cards: Mapping[str, Card], form: TextForm, folder: Path, *, small: Mapping[str, Score]
+    description: BoxDescription,
+    cards: Mapping[str, Card],
+    form: TextForm,
+    folder: Path,
+    *,
+    exported: str = "",
+    small: Mapping[str, Score],
 ) -> None:
     """Writes all of the distribution but its models.
 
@@ -151,7 +159,8 @@ def write_distribution(
         cards: of its models, the default first.
         form: of the box's text.
         folder: of the distribution.
-        small: scores of the default in eight bits; none if it was not exported.
+        exported: which of them is stored as ONNX, too.
+        small: its scores in eight bits; none if none was exported.
     """
     package = folder / description.package
     # Where a run folder has its test set, whose sentences the demo offers.
@@ -163,12 +172,14 @@ def write_distribution(
     }
     write_text(folder / "pyproject.toml", METADATA.format(**values, version=VERSION, group=GROUP))
     write_text(package / "__init__.py", f'"""{description.title}. Data alone: see recurrent_mt.translation."""\n')
-    write_text(folder / "README.md", render_box(description, cards, small))
+    write_text(folder / "README.md", render_box(description, cards, exported, small))
     for name, card in cards.items():
         write_text(package / "systems" / name / "card.md", render_card(description, name, card))
 
 
-def render_box(description: BoxDescription, cards: Mapping[str, Card], small: Mapping[str, Score]) -> str:
+def render_box(
+    description: BoxDescription, cards: Mapping[str, Card], exported: str, small: Mapping[str, Score]
+) -> str:
     """The page of the distribution: a table of its models, data, and limits."""
     tests = list(next(iter(cards.values())).scores)
     rows = [
@@ -177,7 +188,7 @@ def render_box(description: BoxDescription, cards: Mapping[str, Card], small: Ma
     ]
     default = next(iter(cards))
     if small:
-        rows.append([f"{default}, as ONNX in eight bits", "", "", *values(small, tests)])
+        rows.append([f"{exported}, as ONNX in eight bits", "", "", *values(small, tests)])
     titles = ["model", "parameters", "MB", *(f"BLEU, {test}" for test in tests)]
     return "\n".join(
         [

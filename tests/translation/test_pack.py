@@ -15,7 +15,7 @@ from recurrent_mt.metrics import Score
 from recurrent_mt.text_files import FileError
 from recurrent_mt.text_form import TextForm
 from recurrent_mt.translation import load_model, load_models
-from recurrent_mt.translation.box import PARAMETERS, list_boxes
+from recurrent_mt.translation.box import PARAMETERS, list_boxes, read_default
 from recurrent_mt.translation.distribution import BoxDescription, Card, read_description, render_card
 from tests.checkpoints.checkpoints import small_checkpoint
 from tests.commands import call, run
@@ -238,6 +238,7 @@ def test_the_box_translates_without_fairseq_and_torch(box, tmp_path):
         ({"examples": {False: "Non"}}, r"examples\.\S*: Input should be a valid string \(found False\)"),
         ({"mistakes": {" ": "No"}}, r"mistakes\. \.\S*: \w+ should have at least 1 \w+"),
         ({"systems": {"../gru": SYSTEM}}, r"systems\.\.\./gru\S*: String should match pattern"),
+        ({"onnx": ["gru"]}, r"onnx: Input should be a valid string"),
     ],
 )
 def test_a_description_that_lacks_something_is_refused_by_its_key(tmp_path, change, message):
@@ -287,6 +288,19 @@ def test_a_box_stays_until_the_new_one_is_whole(packed, tmp_path):
     assert done.returncode == 0, done.stderr
     assert (package / "box.json").is_file() and not (package / "former").exists()
     assert [path.name for path in (package / "systems").iterdir()] == ["gru"]
+
+
+def test_the_model_that_is_stored_as_onnx_may_be_another_than_the_first(packed, tmp_path):
+    (tmp_path / "toy.yaml").write_text(yaml.safe_dump({**DESCRIPTION, "onnx": "grconv"}, sort_keys=False))
+    models = [f"{name}={packed / 'run' / PARAMETERS.format(name, 1)}" for name in ("gru", "grconv")]
+    words = ("pack", tmp_path / "toy.yaml", "--run", packed / "run", "--out", tmp_path / "box")
+    done = call(*words, models[0])
+    assert done.stderr == f"error: {tmp_path}/toy.yaml calls grconv onnx: give its checkpoint, or --no-onnx\n"
+    assert call(*words, *models).returncode == 0
+    folder, file = tmp_path / "box" / "recurrent_mt_toy", text(tmp_path, "s1 s2 s3\ns2 s2\ns3 s1")
+    assert read_default(folder) == "gru"
+    exported, own = (call("translate", folder, name, "--input", file).stdout for name in ("onnx", "grconv"))
+    assert exported == own != call("translate", folder, "gru", "--input", file).stdout
 
 
 def test_a_model_of_another_text_is_refused(packed, tmp_path):
