@@ -25,8 +25,8 @@ class EightBitGraph(Graph):
 
     A linear layer rounds its input to eight bits as well, each row in its own range, and multiplies whole numbers: what
     becomes of a sentence does not depend on the others of its batch. A matrix that is an embedding and a layer's, too,
-    is stored once. onnxruntime has no GRU of eight bits: that of an encoder multiplies its rounded weights by inputs and
-    states as they are. What is in the body of a loop stays as it is.
+    is stored once. onnxruntime has no GRU of eight bits: that of an encoder multiplies its rounded weights by inputs
+    and states as they are. What is in the body of a loop stays as it is.
     """
 
     def multiply(self, rows: str, weight: Tensor, bias: Tensor | None = None) -> str:
@@ -65,7 +65,7 @@ class EightBitGraph(Graph):
         return self.op("Mul", rows, self.op("Unsqueeze", self.op("Gather", scales, words), [-1]))
 
     def recurrent(self, weight: Tensor) -> str:
-        """onnxruntime computes the product when it loads the model."""
+        """Rounded; onnxruntime computes the product with the scales when it loads the model."""
         numbers, scales = round_rows(weight, LARGEST_INPUT)
         return self.op("Mul", self.op("Cast", numbers, to=TensorProto.FLOAT), scales[..., None])
 
