@@ -50,7 +50,7 @@ _SETTINGS = RLock()
 
 
 @contextmanager
-def using_settings(settings: dict[str, Any]) -> Iterator[None]:
+def using_settings(settings: dict[Any, Any]) -> Iterator[None]:
     """Settings of matplotlib within this context, for one thread at a time; the others wait."""
     with _SETTINGS, rc_context(settings):
         yield
