@@ -6,9 +6,10 @@ r"""Packs trained models into a box: a Python distribution with all that it take
 
 The file describes the box: a name, and for people the data with their terms, limits, and how each system was trained
 (pretrained/README.md explains it). RUN is the run folder whose text the models were trained on. Parameters are stored
-in 16 bits. The first system of the file is the one that translates unless another is asked for; it, or the one that the
-file calls onnx, is also stored as ONNX in eight bits. Each model as packed translates the test sets, for the scores on
-its card. A box can be used without being installed, too: the folder of its package is a run folder.
+in 16 bits. The first system of the file is the one that translates unless another is asked for; it is also stored as
+ONNX in eight bits, or, in its place, the one that the file calls onnx, which is stored so alone. Each model as packed
+translates the test sets, for the scores on its card. A box can be used without being installed, too: the folder of its
+package is a run folder.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ from ..text_form import TextForm
 from ..translation.box import ONNX, copy_text_form, write_manifest
 from ..translation.distribution import BoxDescription, Card, read_description, write_distribution
 from ..translation.loading import load_checkpoint
+from ..translation.model import Model
+from .translate import Chunk, OnnxSearch, make_translator
 
 OPTIONS_ANYWHERE = True
 
@@ -77,8 +80,10 @@ def run(options: argparse.Namespace) -> None:
     if unknown := [name for name in checkpoints if name not in description.systems]:
         known = ", ".join(description.systems)
         raise ValueError(f"{options.description} describes no system {unknown[0]}: it has {known}")
-    if options.onnx and description.onnx not in (None, *checkpoints):
-        raise ValueError(f"{options.description} calls {description.onnx} onnx: give its checkpoint, or --no-onnx")
+    if not options.onnx:
+        checkpoints.pop(description.onnx or "", None)
+    elif description.onnx and (description.onnx not in checkpoints or len(checkpoints) < 2):
+        raise ValueError(f"{options.description} calls {description.onnx} onnx: give its checkpoint, and another one")
     former = options.out / description.package
     if options.out.exists() and any(options.out.iterdir()) and not former.is_dir():
         raise ValueError(f"{options.out} holds something else than the box {description.name}: choose another --out")
@@ -103,37 +108,46 @@ def pack(
     checkpoints: Mapping[str, Path],
     tests: Sequence[PackedTest],
 ) -> None:
-    """Writes the whole distribution into an empty folder; the first of the checkpoints is the default."""
+    """Writes the whole distribution into an empty folder; the first that is stored as a checkpoint is the default."""
     folder = out / description.package
     form = copy_text_form(options.run, options.data or dictionary_folder(options.run / "data"), folder)
-    names = list(checkpoints)
-    cards = {}
-    for name in names:
-        file = folder / PARAMETERS.format(name, 1)
+    default = next(name for name in checkpoints if name != description.onnx)
+    exported = (description.onnx or default) if options.onnx else None
+    files = {name: folder / PARAMETERS.format(name, 1) for name in checkpoints}
+    cards: list[Card] = []
+    for name, file in files.items():
         facts = import_from_plugin("halving", "checkpoints").write_half_precision(checkpoints[name], file)
         try:
             model = load_checkpoint(name, file)
         except ValueError as error:
             raise ValueError(f"{checkpoints[name]} is not of the text of {options.run}: {error}") from error
-        # First, as it takes seconds: one that is too long ends the tool.
-        translations = model.translate(list(description.shown))
-        scores = {test.name: score_system(form, ["translate", str(folder), str(file)], test) for test in tests}
-        cards[name] = Card(**facts._asdict(), size=file.stat().st_size, scores=scores, translations=translations)
-    small: dict[str, Score] = {}
-    exported = description.onnx or names[0]
-    if options.onnx:
-        import_from_plugin("exporting", "checkpoints").write_onnx(
-            folder / PARAMETERS.format(exported, 1),
-            folder / "data",
-            folder / ONNX,
-            int8=True,
-            shortlist=options.shortlist,
-        )
-        # By its path: the word alone is also that of a folder where the tool is called.
-        words = ["translate", str(folder), str(folder / ONNX)]
-        small = {test.name: score_system(form, words, test) for test in tests}
-    write_distribution(description, cards, form, out, exported=exported, small=small)
-    write_manifest(folder, names[0], description.about(names))
+
+        places = {file: 16} if name != description.onnx else {}
+        if name == exported:
+            import_from_plugin("exporting", "checkpoints").write_onnx(
+                file, folder / "data", folder / ONNX, int8=True, shortlist=options.shortlist
+            )
+            # By its path: the word alone is also that of a folder where the tool is called.
+            places[folder / ONNX] = 8
+        for place, bits in places.items():
+            # Before the test sets, as it takes seconds: a sentence that is too long ends the tool.
+            translations = translate_shown(description, form, model if place == file else place)
+            scores = {test.name: score_system(form, ["translate", str(folder), str(place)], test) for test in tests}
+            size = sum(part.stat().st_size for part in ([place] if place == file else place.iterdir()))
+            cards.append(Card(name, bits, **facts._asdict(), size=size, scores=scores, translations=translations))
+        if name == description.onnx:
+            shutil.rmtree(file.parents[1])
+    write_distribution(description, cards, form, out)
+    write_manifest(folder, default, description.about(name for name, file in files.items() if file.exists()))
+
+
+def translate_shown(description: BoxDescription, form: TextForm, model: Model | Path) -> list[str]:
+    """What a model, or an exported one in a folder, makes of the sentences that cards show."""
+    sentences = list(description.shown)
+    if not isinstance(model, Path):
+        return model.translate(sentences)
+    search = make_translator(form, OnnxSearch(model, form, beam=5, threads=1))
+    return search(Chunk(sentences, first=1, digest="")).text.splitlines()
 
 
 def read_tests(options: argparse.Namespace) -> list[PackedTest]:

@@ -50,15 +50,19 @@ class Card(NamedTuple):
     """What is known of a packed model.
 
     Attributes:
+        system: its name.
+        bits: of a parameter; eight, as ONNX.
         architecture: fairseq's name of it.
         parameters: how many, shared ones counted once.
         updates: of its training.
         epochs: begun.
-        size: of its file, in bytes.
+        size: of its files, in bytes.
         scores: BLEU by test set.
         translations: what it makes of the description's examples and of its mistakes, in their order.
     """
 
+    system: str
+    bits: int
     architecture: str
     parameters: int
     updates: int
@@ -94,7 +98,7 @@ class BoxDescription(BaseModel):
         examples: sentences to try, with translations, which the default model finds.
         mistakes: sentences that it gets wrong, with right translations.
         systems: the first is the default.
-        onnx: which of them is also stored as ONNX; the default unless it is named.
+        onnx: the one that is stored as ONNX, and not otherwise; without it, the default is stored both ways.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -143,25 +147,8 @@ def read_description(file: Path) -> BoxDescription:
         raise FileError(file, f"this is no YAML: {error}") from None
 
 
-def write_distribution(
-    description: BoxDescription,
-    cards: Mapping[str, Card],
-    form: TextForm,
-    folder: Path,
-    *,
-    exported: str = "",
-    small: Mapping[str, Score],
-) -> None:
-    """Writes all of the distribution but its models.
-
-    Args:
-        description: of the box.
-        cards: of its models, the default first.
-        form: of the box's text.
-        folder: of the distribution.
-        exported: which of them is stored as ONNX, too.
-        small: its scores in eight bits; none if none was exported.
-    """
+def write_distribution(description: BoxDescription, cards: Sequence[Card], form: TextForm, folder: Path) -> None:
+    """Writes all of the distribution but its models, of which there are these cards, into its folder."""
     package = folder / description.package
     # Where a run folder has its test set, whose sentences the demo offers.
     for language, side in ((form.source, description.examples), (form.target, description.examples.values())):
@@ -172,34 +159,36 @@ def write_distribution(
     }
     write_text(folder / "pyproject.toml", METADATA.format(**values, version=VERSION, group=GROUP))
     write_text(package / "__init__.py", f'"""{description.title}. Data alone: see recurrent_mt.translation."""\n')
-    write_text(folder / "README.md", render_box(description, cards, exported, small))
-    for name, card in cards.items():
-        write_text(package / "systems" / name / "card.md", render_card(description, name, card))
+    write_text(folder / "README.md", render_box(description, cards))
+    # Of a model that is stored in two ways, the first.
+    for name, card in {card.system: card for card in reversed(cards)}.items():
+        write_text(package / "systems" / name / "card.md", render_card(description, card))
 
 
-def render_box(
-    description: BoxDescription, cards: Mapping[str, Card], exported: str, small: Mapping[str, Score]
-) -> str:
+def render_box(description: BoxDescription, cards: Sequence[Card]) -> str:
     """The page of the distribution: a table of its models, data, and limits."""
-    tests = list(next(iter(cards.values())).scores)
+    default = next(card for card in cards if card.bits == 16)
+    tests, systems = list(default.scores), dict.fromkeys(card.system for card in cards)
     rows = [
-        [f"[{name}]({description.package}/systems/{name}/card.md)", *describe(card), *values(card.scores, tests)]
-        for name, card in cards.items()
+        [
+            f"[{card.system}]({description.package}/systems/{card.system}/card.md)"
+            f"{', as ONNX in eight bits' if card.bits == 8 else ''}",
+            *describe(card),
+            *values(card.scores, tests),
+        ]
+        for card in cards
     ]
-    default = next(iter(cards))
-    if small:
-        rows.append([f"{exported}, as ONNX in eight bits", "", "", *values(small, tests)])
     titles = ["model", "parameters", "MB", *(f"BLEU, {test}" for test in tests)]
     return "\n".join(
         [
             f"# {description.title}\n",
             "Written by `recurrent-mt pack`. After `pip install` of this folder, with the project of which this is a",
             "part, `recurrent-mt translate` and `recurrent-mt demo` use these models.\n",
-            *(f"- **{name}**: {description.systems[name].summary.strip()}" for name in cards),
+            *(f"- **{name}**: {description.systems[name].summary.strip()}" for name in systems),
             "",
             f"{table(titles, rows)}\n",
-            *signature(cards[default]),
-            *sentences(description, cards[default]),
+            *signature(default),
+            *sentences(description, default),
             f"## Data\n\n{description.data.strip()}\n",
             f"## Limits\n\n{description.limits.strip()}",
             "",
@@ -207,13 +196,13 @@ def render_box(
     )
 
 
-def render_card(description: BoxDescription, name: str, card: Card) -> str:
+def render_card(description: BoxDescription, card: Card) -> str:
     """The card of one model."""
-    said = description.systems[name]
+    said = description.systems[card.system]
     parameters, size = describe(card)
     rows = [
         ["architecture", f"`{card.architecture}`"],
-        ["parameters", f"{parameters}, stored in 16 bits: {size} MB"],
+        ["parameters", f"{parameters}, stored in {card.bits} bits: {size} MB"],
         ["training", f"{card.updates:,} updates, in epoch {card.epochs}"],
         ["code", f"commit {description.commit}"],
         *([f"BLEU, {test}", f"{found.value:.1f}"] for test, found in card.scores.items()),
@@ -221,7 +210,7 @@ def render_card(description: BoxDescription, name: str, card: Card) -> str:
     command = "\n".join(f"    {line}" for line in said.training.strip().splitlines())
     return "\n".join(
         [
-            f"# {name}: {description.title}\n",
+            f"# {card.system}: {description.title}\n",
             f"{said.summary.strip()}\n",
             f"{table(['', ''], rows)}\n",
             *signature(card),

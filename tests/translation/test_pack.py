@@ -131,14 +131,14 @@ def test_cards_say_where_a_model_comes_from_and_what_it_scores(packed, box):
     for text in ("A toy.", "1,234 updates", "commit abc", "| BLEU, news | 12.3 |", "`nrefs:1|case:mixed`", "All."):
         assert text in card
     page = (packed / "box" / "README.md").read_text()
-    assert "| gru, as ONNX in eight bits |" in page and page.index("**gru**") < page.index("**grconv**")
+    assert "gru/card.md), as ONNX in eight bits |" in page and page.index("**gru**") < page.index("**grconv**")
 
 
 def test_cards_show_what_a_model_makes_of_sentences(box):
     written = load_model(box, "gru").translate("s3")
     assert f"| s3 | no model writes this | {written} |" in (box / "systems" / "gru" / "card.md").read_text()
-    card = Card("gru", 1, 1, 1, 1, {}, ["t1", "t2"])
-    page = render_card(BoxDescription.model_validate(DESCRIPTION), "gru", card)
+    card = Card("gru", 16, "gru_encoder", 1, 1, 1, 1, {}, ["t1", "t2"])
+    page = render_card(BoxDescription.model_validate(DESCRIPTION), card)
     assert "gets right\n\n| sentence | translation |\n| --- | --- |\n| s1 s2 | t1 |\n\n" in page
     assert "gets wrong\n\n| sentence | meaning | translation |\n| --- | --- | --- |\n| s3 | no model" in page
 
@@ -147,7 +147,7 @@ def test_sentences_of_a_card_are_lines_in_which_nothing_is_markup():
     read = {**DESCRIPTION, "examples": {"a |\n b": " *t1*"}, "mistakes": {}}
     description = BoxDescription.model_validate(read)
     assert description.shown == {"a | b": "*t1*"}
-    page = render_card(description, "gru", Card("gru", 1, 1, 1, 1, {}, ["*t1*"]))
+    page = render_card(description, Card("gru", 16, "gru_encoder", 1, 1, 1, 1, {}, ["*t1*"]))
     assert "| a \\| b | \\*t1\\* |\n" in page
 
 
@@ -290,17 +290,23 @@ def test_a_box_stays_until_the_new_one_is_whole(packed, tmp_path):
     assert [path.name for path in (package / "systems").iterdir()] == ["gru"]
 
 
-def test_the_model_that_is_stored_as_onnx_may_be_another_than_the_first(packed, tmp_path):
-    (tmp_path / "toy.yaml").write_text(yaml.safe_dump({**DESCRIPTION, "onnx": "grconv"}, sort_keys=False))
-    models = [f"{name}={packed / 'run' / PARAMETERS.format(name, 1)}" for name in ("gru", "grconv")]
+def test_the_model_that_a_description_calls_onnx_is_stored_so_alone(packed, box, tmp_path):
+    (tmp_path / "toy.yaml").write_text(yaml.safe_dump({**DESCRIPTION, "onnx": "gru"}, sort_keys=False))
+    models = {name: f"{name}={packed / 'run' / PARAMETERS.format(name, 1)}" for name in ("gru", "grconv")}
     words = ("pack", tmp_path / "toy.yaml", "--run", packed / "run", "--out", tmp_path / "box")
-    done = call(*words, models[0])
-    assert done.stderr == f"error: {tmp_path}/toy.yaml calls grconv onnx: give its checkpoint, or --no-onnx\n"
-    assert call(*words, *models).returncode == 0
-    folder, file = tmp_path / "box" / "recurrent_mt_toy", text(tmp_path, "s1 s2 s3\ns2 s2\ns3 s1")
-    assert read_default(folder) == "gru"
-    exported, own = (call("translate", folder, name, "--input", file).stdout for name in ("onnx", "grconv"))
-    assert exported == own != call("translate", folder, "gru", "--input", file).stdout
+    for given in models.values():
+        refused = f"error: {tmp_path}/toy.yaml calls gru onnx: give its checkpoint, and another one\n"
+        assert call(*words, given).stderr == refused
+    assert call(*words, *models.values()).returncode == 0
+    folder = tmp_path / "box" / "recurrent_mt_toy"
+    assert read_default(folder) == "grconv" and list(load_models(folder)) == ["grconv"]
+    # The same files, by their checksums.
+    assert (folder / "onnx" / "manifest.json").read_text() == (box / "onnx" / "manifest.json").read_text()
+    assert call("translate", folder, "onnx", "--input", text(tmp_path, TEXT)).returncode == 0
+    page = (tmp_path / "box" / "README.md").read_text()
+    assert page.count("systems/gru/card.md") == page.count("systems/gru/card.md), as ONNX in eight bits") == 1
+    assert "stored in 8 bits: " in (folder / "systems" / "gru" / "card.md").read_text()
+    assert call(*words, *models.values(), "--no-onnx").returncode == 0 and not (folder / "onnx").exists()
 
 
 def test_a_model_of_another_text_is_refused(packed, tmp_path):
