@@ -103,8 +103,8 @@ def read_lines(path: str | PathLike[str]) -> Iterator[tuple[int, str]]:
     """
     path = Path(path)
     if not path.is_file():
-        is_pipe = path.exists() and not path.is_dir()
-        raise FileError(path, "it is a pipe: write the text to a file" if is_pipe else "there is no such file")
+        other = "a folder, not a file" if path.is_dir() else "a pipe: write the text to a file"
+        raise FileError(path, f"it is {other}" if path.exists() else "there is no such file")
     with OPENERS.get(path.suffix, open)(path, "rb") as file:
         yield from decode_lines(path, file)
 

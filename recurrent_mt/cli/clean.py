@@ -50,4 +50,4 @@ def run(options: argparse.Namespace) -> None:
     languages = (options.source_lang, options.target_lang)
     files = {"sources": options.source, "targets": options.target}
     report = cleaning.clean(make_settings(cleaning.Cleaning, options, languages=languages, **files))
-    print(f"{report['kept']:,} of {report['seen']:,} pairs kept; {options.report} tells why the others went.")
+    print(f"{report['kept']:,} of {report['seen']:,} pairs kept. What was dropped, and why: {options.report}")

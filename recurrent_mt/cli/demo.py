@@ -85,8 +85,7 @@ def run(options: argparse.Namespace) -> None:
 
     with named_address(options.host, options.port):
         address = serve(build_page(demos), host=options.host, port=options.port, share=options.share)
-    names = ", ".join(system.name for demo in demos for system in demo.systems)
-    print(f"{names}: {address} (Ctrl-C ends it)", flush=True)
+    print(f"{address} (Ctrl-C ends it)", flush=True)
     try:
         threading.Event().wait()
     except KeyboardInterrupt:

@@ -73,7 +73,7 @@ def test_a_page_that_is_served_says_that_it_loads_and_then_its_address(module, p
     caplog.set_level(logging.INFO)
     done = call("demo", paths["fixed"])
     loads, address = done.stdout.splitlines()[:2]
-    assert done.returncode == 0 and loads == "Loading the models …" and address.startswith("fixed: http://127.0.0.1:")
+    assert done.returncode == 0 and loads == "Loading the models …" and address.startswith("http://127.0.0.1:")
     assert [record.name for record in caplog.records if record.name.startswith("http")] == []
 
 

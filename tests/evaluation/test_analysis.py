@@ -353,7 +353,7 @@ def test_a_translation_scores_the_same_from_its_log_and_from_its_text(tmp_path, 
         (["--reference", "REF", "--system", "a=REF", "--metrics", "bleu,rouge"], "unknown metric 'rouge'"),
         (["--reference", "REF", "--system", "a=REF", "--source-dictionary", "REF"], "unknown words need --source"),
         (["--reference", "REF", "--system", "a=REF", "--only", "a,c"], "--only c: the systems are a"),
-        (["nowhere"], "no file named options"),
+        (["nowhere"], "no such folder"),
     ],
 )
 def test_wrong_arguments_are_named(tmp_path, arguments, message):
