@@ -366,8 +366,8 @@ def read_text_form(folder: str | PathLike[str]) -> TextForm:
     """
     file = Path(folder) / "options"
     if not file.is_file():
-        missing = "it has no file named options" if Path(folder).is_dir() else "there is no such folder"
-        raise FileError(folder, f"{missing}: is this the out=DIR folder of an experiment?")
+        fault = "it has no file named options" if Path(folder).is_dir() else "there is no such folder"
+        raise FileError(folder, f"{fault}: is this the out=DIR folder of an experiment?")
     record = {}
     for number, line in read_lines(file):
         name, _, value = line.partition(" ")
