@@ -80,6 +80,6 @@ def summarize(study: RatingStudy) -> str:
         for kind in ("repeat", "degraded")
     }
     return (
-        f"{len(study.screens)} screens with {len(items)} translations, among them {controls['repeat']} repeated and "
-        f"{controls['degraded']} degraded screens"
+        f"{len(study.screens)} screens with {len(items)} translations; to see how the annotators rate, "
+        f"{controls['repeat']} screens come twice, and {controls['degraded']} again with a damaged translation"
     )
