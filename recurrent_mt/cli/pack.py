@@ -80,10 +80,11 @@ def run(options: argparse.Namespace) -> None:
     if unknown := [name for name in checkpoints if name not in description.systems]:
         known = ", ".join(description.systems)
         raise ValueError(f"{options.description} describes no system {unknown[0]}: it has {known}")
+    lacks_onnx = options.onnx and description.onnx not in (None, *checkpoints)
+    if lacks_onnx or not checkpoints.keys() - {description.onnx}:
+        raise ValueError(f"{options.description} calls {description.onnx} onnx: give its checkpoint, and another one")
     if not options.onnx:
         checkpoints.pop(description.onnx or "", None)
-    elif description.onnx and (description.onnx not in checkpoints or len(checkpoints) < 2):
-        raise ValueError(f"{options.description} calls {description.onnx} onnx: give its checkpoint, and another one")
     former = options.out / description.package
     if options.out.exists() and any(options.out.iterdir()) and not former.is_dir():
         raise ValueError(f"{options.out} holds something else than the box {description.name}: choose another --out")

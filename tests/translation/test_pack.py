@@ -294,9 +294,9 @@ def test_the_model_that_a_description_calls_onnx_is_stored_so_alone(packed, box,
     (tmp_path / "toy.yaml").write_text(yaml.safe_dump({**DESCRIPTION, "onnx": "gru"}, sort_keys=False))
     models = {name: f"{name}={packed / 'run' / PARAMETERS.format(name, 1)}" for name in ("gru", "grconv")}
     words = ("pack", tmp_path / "toy.yaml", "--run", packed / "run", "--out", tmp_path / "box")
-    for given in models.values():
+    for given in ([models["gru"]], [models["grconv"]], [models["gru"], "--no-onnx"]):
         refused = f"error: {tmp_path}/toy.yaml calls gru onnx: give its checkpoint, and another one\n"
-        assert call(*words, given).stderr == refused
+        assert call(*words, *given).stderr == refused
     assert call(*words, *models.values()).returncode == 0
     folder = tmp_path / "box" / "recurrent_mt_toy"
     assert read_default(folder) == "grconv" and list(load_models(folder)) == ["grconv"]
