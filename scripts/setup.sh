@@ -151,7 +151,7 @@ install_project() {
     rm -rf "$venv"/lib/python3.*/site-packages/{,__editable__.}{fairseq_{recurrent_mt-,compat-,compat.pth},recurrent_mt_}*
     "$venv/bin/python" -m pip install --quiet --no-deps "${packages[@]}" ||
         stop "pip could not install $project (see above)."
-    say "compiling the kernels, 4 to 8 minutes"
+    say "compiling the kernels, which takes minutes"
     # Without a compiler it says so, and all works.
     (cd / && "$venv/bin/python" -m recurrent_mt build-kernels) >/dev/null || say "the native kernels are not built."
     import_error=$(cd / && "$venv/bin/python" -c 'import fairseq' 2>&1) ||
