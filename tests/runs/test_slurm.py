@@ -94,7 +94,7 @@ def test_an_experiment_ends_and_shows_every_job_where_there_is_no_accounting(clu
     said, _ = process.communicate()
     assert process.returncode == 0, said
     assert set(states(folder).values()) == {"COMPLETED"} and len(states(folder)) == 10
-    assert "[16/16] Binarizing: " in said and said.count("] Splitting ") == 6
+    assert "[16/16] Binarizing: " in said and said.count("] Preparing the words of ") == 6
     assert (tmp_path / "out" / "data" / "train.fr-en.fr.bin").exists()
 
 
@@ -124,7 +124,7 @@ def test_what_the_cluster_does_not_take_is_named(cluster, tmp_path):
     process = start(tmp_path)
     said, _ = process.communicate()
     assert process.returncode == 1 and not states(folder)
-    assert "Splitting train.fr into words: failed" in said
+    assert "Preparing the words of train.fr: failed" in said
     assert "not submitted: WorkflowError: Failed to run sinfo" in said and "no such cluster" in said
 
 

@@ -75,7 +75,7 @@ rule split_words:
         "logs/{corpus}/{place}/words-{split}.{lang}.log",
     threads: THREADS
     message:
-        "Splitting {wildcards.split}.{wildcards.lang} into words"
+        "Preparing the words of {wildcards.split}.{wildcards.lang}"
     shell:
         "{params.command} --jobs {threads} < {input} > {output} 2> {log}"
 
@@ -119,7 +119,7 @@ rule segment:
         "logs/{corpus}/{place}/segment-{split}.{lang}.log",
     threads: THREADS
     message:
-        "Splitting the words of {wildcards.split}.{wildcards.lang}"
+        "Splitting {wildcards.split}.{wildcards.lang} into subwords"
     shell:
         "{params.command} > {output} 2> {log}"
 
