@@ -41,7 +41,6 @@ NEEDED = {
 #: out with FAIRSEQ_COMPAT=minimal in the environment: for whoever reproduces a number of fairseq's.
 REPAIRS = {
     "repairs.checkpoint_utils": ("fairseq.checkpoint_utils",),
-    "repairs.criterions": ("fairseq.criterions.adaptive_loss", "fairseq.criterions.label_smoothed_cross_entropy"),
     "repairs.data": ("fairseq.data.data_utils", "fairseq.data.dictionary", "fairseq_cli.preprocess"),
     "repairs.distributed": ("fairseq.distributed.utils",),
     "repairs.generate": (
@@ -53,7 +52,7 @@ REPAIRS = {
         "fairseq.optim.lr_scheduler.reduce_lr_on_plateau",
     ),
     "repairs.options": ("fairseq.options",),
-    "repairs.search": ("fairseq.ngram_repeat_block", "fairseq.search"),
+    "repairs.search": ("fairseq.ngram_repeat_block",),
     "repairs.tasks": (
         *("fairseq.models", "fairseq.tasks.fairseq_task", "fairseq.tasks.language_modeling"),
         "fairseq.tasks.translation",

@@ -1,20 +1,8 @@
-"""Repairs of fairseq's searches: those besides plain beam search, and ``--no-repeat-ngram-size``."""
+"""A repair of fairseq's searches: ``--no-repeat-ngram-size``."""
 
 import math
 
-from ..replacements import around, in_place_of
-
-
-@around("fairseq.search", "DiverseBeamSearch.step")
-def step_without_penalty(choose, self, step, lprobs, scores, prev_output_tokens=None, original_batch_idxs=None):
-    """Keep the penalty of ``--diverse-beam-groups`` out of scores, to which fairseq 0.12.2 adds it.
-
-    It is of one step (Vijayakumar et al. 2018, equation 4): it decides there, and stays there.
-    """
-    _, words, beams = choose(self, step, lprobs, scores, prev_output_tokens, original_batch_idxs)
-    if step > 0:
-        lprobs = lprobs + scores[:, :, step - 1].unsqueeze(2)
-    return lprobs.flatten(1).gather(1, beams * lprobs.size(2) + words), words, beams
+from ..replacements import in_place_of
 
 
 @in_place_of("fairseq.ngram_repeat_block", "NGramRepeatBlock._no_repeat_ngram")

@@ -42,14 +42,7 @@ def get_batch_iterator(
 
 @around("fairseq.tasks.fairseq_task", "FairseqTask.build_generator")
 def build_generator(build, self, models, args, seq_gen_cls=None, extra_gen_cls_kwargs=None, *others, **kwargs):
-    """Refuse a temperature of an adaptive softmax, whose input it would divide, and a language model of other words.
-
-    fairseq 0.12.2 adds the scores of that to those of a translation model by the numbers of words.
-    """
-    temperature = getattr(args, "temperature", 1.0)
-    decoders = [getattr(model, "decoder", None) for model in models]
-    if temperature != 1 and any(getattr(decoder, "adaptive_softmax", None) is not None for decoder in decoders):
-        raise ValueError(f"--temperature {temperature} does not work with an adaptive softmax: leave it out")
+    """Refuse a language model of other words: fairseq 0.12.2 adds its scores by the numbers of words."""
     language_model = (extra_gen_cls_kwargs or {}).get("lm_model")
     if language_model is not None and language_model.decoder.dictionary != self.target_dictionary:
         raise ValueError(

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 import pytest
 from fairseq import options
 from fairseq_cli import train
 
-from tests.models.building import build, build_adaptive, task
 from tests.training import configuration
 
 from .commands import train as fairseq_train
@@ -52,14 +49,6 @@ def test_a_configuration_without_a_command_line_is_refused():
 def test_embeddings_that_the_output_does_not_share_are_frozen(flags):
     line = ["data", "--arch", "gru_encoder", *flags.split()]
     assert options.parse_args_and_arch(options.get_training_parser(), line).arch == "gru_encoder"
-
-
-def test_an_adaptive_softmax_is_refused_another_temperature():
-    models = [build("gru_encoder"), build_adaptive()]
-    task().build_generator(models[:1], Namespace(temperature=2.0))
-    task().build_generator(models, Namespace(temperature=1.0))
-    with pytest.raises(ValueError, match=r"^--temperature 2\.0 does not work with an adaptive softmax"):
-        task().build_generator(models, Namespace(temperature=2.0))
 
 
 def test_a_misspelled_option_of_validations_is_refused(data, tmp_path):

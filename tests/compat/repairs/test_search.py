@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 import pytest
 import torch
 from fairseq.ngram_repeat_block import NGramRepeatBlock
@@ -81,18 +79,3 @@ def test_a_word_that_is_the_only_one_possible_remains():
     expected = scores.clone()
     expected[1, 5] = -torch.inf
     assert block(TOKENS, scores, 3, 1, 4).equal(expected)
-
-
-def test_a_diverse_search_has_the_models_probabilities():
-    model, batch = build("gru_encoder").eval(), {"net_input": sources([4, 6, 3])}
-    options = Namespace(beam=4, nbest=4, max_len_b=9, diverse_beam_groups=2, diverse_beam_strength=2.0)
-    found = task().build_generator([model], options).generate([model], batch)
-    for row, hypotheses in enumerate(found):
-        for one in hypotheses:
-            words = one["tokens"]
-            source = {name: value[row : row + 1] for name, value in batch["net_input"].items()}
-            with torch.no_grad():
-                output = model(**source, prev_output_tokens=words.roll(1).unsqueeze(0))
-            expected = model.get_normalized_probs(output, log_probs=True)[0].gather(1, words.unsqueeze(1)).squeeze(1)
-            torch.testing.assert_close(one["positional_scores"], expected, rtol=0, atol=1e-5)
-            torch.testing.assert_close(one["score"], expected.mean(), rtol=0, atol=1e-5)
