@@ -28,7 +28,6 @@ setup(
         "recurrent_mt.pages": ["*.css"],
         "recurrent_mt.report": ["templates/*"],
         "recurrent_mt.data.synthetic.lexicon": ["*.tsv"],
-        "recurrent_mt.ratings": ["page/*"],
     },
     package_dir=FOLDERS,
 )

@@ -74,7 +74,7 @@ ALLOWED = {
             *("recurrent_mt.text_files", "recurrent_mt.silence"),
         },
         "plugin_finder.py": set(),
-        "ratings": {"numpy", "krippendorff", "pydantic", "tabulate", "recurrent_mt.pages", "recurrent_mt.text_files"},
+        "ratings": {"numpy", "krippendorff", "pydantic", "tabulate", "recurrent_mt.text_files"},
         "data": {
             *("recurrent_mt.file_lock", "recurrent_mt.numerics", "recurrent_mt.text_files"),
             *("numpy", "jieba", "mtdata", "pycld2", "py3langid", "regex", "sacremoses"),

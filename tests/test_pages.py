@@ -1,4 +1,4 @@
-"""What the report and the rating page share: nothing comes from elsewhere, and no text becomes markup."""
+"""What the report has of `recurrent_mt.pages`: nothing comes from elsewhere, and no text becomes markup."""
 
 import base64
 import hashlib
@@ -7,15 +7,13 @@ import re
 
 import pytest
 
-from recurrent_mt.ratings.study import render_page
 from tests.pages import Outline
-from tests.ratings.studies import make_study
 from tests.report.reports import small_page
 
 
-@pytest.fixture(scope="module", params=["report", "ratings"])
-def page(request):
-    return small_page() if request.param == "report" else render_page(make_study())
+@pytest.fixture(scope="module")
+def page():
+    return small_page()
 
 
 def test_the_policy_allows_the_pages_own_script_and_style_only(page):

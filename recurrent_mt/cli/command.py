@@ -91,10 +91,10 @@ Data:
       recurrent-mt synthetic-corpus --pair fr-en --out corpus
 
 Ratings:
-  rate                 make a page for blind rating of translations
-      recurrent-mt rate --source test.fr --system a=a.en --system b=b.en --out page.html
-  ratings              score systems from the ratings that people send back
-      recurrent-mt ratings anna.json ben.json --key page.html.key.json --out ratings
+  rate                 draw sentences for people to rate blindly, in Pearmut
+      recurrent-mt rate --source test.fr --system a=a.en --system b=b.en --out campaign.json
+  ratings              score systems from the annotations that Pearmut has
+      recurrent-mt ratings annotations.json --out ratings
 
 Used by the workflow:
   choose-rate          choose a learning rate by validation loss

@@ -1,1 +1,1 @@
-"""Ratings of translations by people: a page to rate on, and what its files say. No torch, no fairseq."""
+"""Ratings of translations by people: a campaign for Pearmut, and what its annotations say. No torch, no fairseq."""

@@ -9,16 +9,11 @@ import math
 import random
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import NamedTuple
 
-from .study import DEGRADED, FILLER, MODES, REPEAT, SIDE_BY_SIDE, SYSTEM, Item, Screen
+from .campaign import DEGRADED, FILLER, SIDE_BY_SIDE, Screen, Translation
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-#: Controls are at least this many screens from their originals, where the page is long enough.
-DISTANCE = 10
 #: Han, kana and their extensions are words of one character, for want of spaces; all else is split at white space.
 WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]|[^\s\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
 
@@ -37,8 +32,9 @@ class RatedTexts:
             raise ValueError("nothing to compare translations with: give the source, the reference, or both")
         if not self.systems:
             raise ValueError("there are no systems to rate")
-        if len(self.systems) > len(LETTERS):
-            raise ValueError(f"{len(self.systems)} systems: at most {len(LETTERS)} can be rated on one page")
+        for name in self.systems:
+            if name.isdigit() or '"' in name:
+                raise ValueError(f"system {name}: Pearmut takes no name that is a number or has a quotation mark")
         texts = {"source": self.source, "reference": self.reference}
         texts |= {f"system {name}": lines for name, lines in self.systems.items()}
         counts = {name: len(lines) for name, lines in texts.items() if lines is not None}
@@ -57,55 +53,33 @@ class Sample:
 
     mode: str  # a key of `MODES`
     sentences: int  # how many, drawn without replacement
-    repeats: int | None = None  # screens shown twice; None for a tenth of the others, at least 5 where there are enough
-    #: screens shown again with one translation degraded; None for a tenth, at least 8 likewise
+    #: screens shown again with one translation degraded; None for a tenth, at least 8 where there are enough
     degraded: int | None = None
+    annotators: int = 1  # all see the same screens, each in another order
     seed: int = 1  # of all random choices
 
-    def controls(self, screens: int) -> tuple[int, int]:
-        """Numbers of repeated and of degraded screens, for so many ordinary ones."""
-        tenth = math.ceil(screens / 10)
-        repeats = min(max(5, tenth), screens // 2) if self.repeats is None else self.repeats
-        degraded = min(max(8, tenth), screens - screens // 2) if self.degraded is None else self.degraded
-        if repeats < 0 or degraded < 0:
-            raise ValueError(f"{repeats} repeated and {degraded} degraded screens: neither may be negative")
-        if repeats + degraded > screens:
+    def controls(self, screens: int) -> int:
+        """Number of degraded screens, for so many ordinary ones."""
+        if self.degraded is None:
+            return min(max(8, math.ceil(screens / 10)), screens // 2)
+        if not 0 <= self.degraded <= screens:
             raise ValueError(
-                f"{repeats} repeated and {degraded} degraded screens need as many others to be copies of: there are "
-                f"{screens}"
+                f"{self.degraded} degraded screens need as many others to be copies of: there are {screens}"
             )
-        return repeats, degraded
+        return self.degraded
 
 
-class DraftItem(NamedTuple):
-    """A translation on a draft; ``original`` is the index of the item of the copied screen that it is compared with."""
+def sample_screens(corpus: RatedTexts, sample: Sample) -> list[list[Screen]]:
+    """Draws sentences, makes the controls, and shuffles them for each annotator.
 
-    text: str
-    systems: tuple[str, ...]
-    kind: str
-    original: int | None = None
-
-
-@dataclass(frozen=True)
-class Draft:
-    """A screen whose place on the page is not known yet; ``original`` is the screen that a control copies."""
-
-    sentence: int
-    items: tuple[DraftItem, ...]
-    original: Draft | None = None
-
-
-def sample_screens(corpus: RatedTexts, sample: Sample) -> tuple[Screen, ...]:
-    """Draws sentences, makes the controls, shuffles everything.
-
-    On a side-by-side screen are all translations of one sentence, otherwise one. Systems that translated alike share an
-    item. The same arguments give the same screens.
+    On a side-by-side screen are all translations of one sentence, otherwise one. Systems that translated alike share
+    one. The same arguments give the same screens.
 
     Raises:
-        ValueError: for an unknown mode, if there are not so many sentences, or if the controls cannot be made.
+        ValueError: if there are no annotators or not so many sentences, or if the controls cannot be made.
     """
-    if sample.mode not in MODES:
-        raise ValueError(f"unknown mode {sample.mode!r}: choose one of {', '.join(MODES)}")
+    if sample.annotators < 1:
+        raise ValueError(f"{sample.annotators} annotators: at least one has to rate")
     usable = corpus.usable_sentences()
     if not 1 <= sample.sentences <= len(usable):
         raise ValueError(
@@ -114,102 +88,69 @@ def sample_screens(corpus: RatedTexts, sample: Sample) -> tuple[Screen, ...]:
         )
     rng = random.Random(sample.seed)
     ordinary = [
-        Draft(sentence, items)
+        screen
         for sentence in rng.sample(usable, sample.sentences)
-        for items in make_ordinary_items(corpus, sentence, sample.mode, rng)
+        for screen in make_ordinary_screens(corpus, sentence, sample.mode)
     ]
-    rng.shuffle(ordinary)
     controls = make_controls(ordinary, sample.controls(len(ordinary)), corpus, rng)
-    return number_screens(insert_controls(ordinary, controls, rng), corpus)
+    return [order_screens(ordinary, controls, rng) for _ in range(sample.annotators)]
 
 
-def make_ordinary_items(
-    corpus: RatedTexts, sentence: int, mode: str, rng: random.Random
-) -> list[tuple[DraftItem, ...]]:
-    """The items of each ordinary screen of a sentence, shuffled."""
+def make_ordinary_screens(corpus: RatedTexts, sentence: int, mode: str) -> list[Screen]:
+    """The ordinary screens of a sentence."""
     makers: dict[str, list[str]] = {}
-    for name, translations in corpus.systems.items():
-        makers.setdefault(translations[sentence].strip(), []).append(name)
-    items = [DraftItem(text, tuple(names), SYSTEM) for text, names in makers.items()]
-    rng.shuffle(items)
-    return [tuple(items)] if mode == SIDE_BY_SIDE else [(item,) for item in items]
+    for name, lines in corpus.systems.items():
+        makers.setdefault(lines[sentence].strip(), []).append(name)
+    translations = [Translation(text, tuple(names)) for text, names in makers.items()]
+    source = corpus.source[sentence] if corpus.source is not None else None
+    reference = corpus.reference[sentence] if corpus.reference is not None else None
+    shown = [tuple(translations)] if mode == SIDE_BY_SIDE else [(each,) for each in translations]
+    return [Screen(sentence + 1, source, reference, together) for together in shown]
 
 
 def make_controls(
-    ordinary: Sequence[Draft], numbers: tuple[int, int], corpus: RatedTexts, rng: random.Random
-) -> list[Draft]:
-    """Copies of screens, no screen twice: so many repeated, so many degraded ones.
+    ordinary: Sequence[Screen], count: int, corpus: RatedTexts, rng: random.Random
+) -> dict[Screen, Screen]:
+    """So many screens, drawn by chance, each with a copy of it that has a degraded translation.
 
     Raises:
         ValueError: if too few screens have a translation that can be degraded.
     """
-    repeats, degraded = numbers
-    candidates = rng.sample(ordinary, len(ordinary))
-    worse = (copy for draft in candidates if (copy := degrade_screen(draft, corpus, rng)) is not None)
-    damaged = list(islice(worse, degraded))
-    if len(damaged) < degraded:
+    drawn = ((screen, degrade_screen(screen, corpus, rng)) for screen in rng.sample(ordinary, len(ordinary)))
+    controls = dict(islice(((screen, worse) for screen, worse in drawn if worse is not None), count))
+    if len(controls) < count:
         raise ValueError(
-            f"{degraded} degraded screens cannot be made: only {len(damaged)} have a translation whose words could be "
+            f"{count} degraded screens cannot be made: only {len(controls)} have a translation whose words could be "
             "replaced by words of other sentences; --degraded says how many, 0 for none"
         )
-    copied = [draft.original for draft in damaged]
-    repeated = [draft for draft in candidates if draft not in copied][:repeats]
-    return [*(repeat_screen(draft, rng) for draft in repeated), *damaged]
+    return controls
 
 
-def repeat_screen(draft: Draft, rng: random.Random) -> Draft:
-    """Returns the same screen, shuffled again."""
-    items = [item._replace(kind=REPEAT, original=index) for index, item in enumerate(draft.items)]
-    rng.shuffle(items)
-    return Draft(draft.sentence, tuple(items), draft)
-
-
-def degrade_screen(draft: Draft, corpus: RatedTexts, rng: random.Random) -> Draft | None:
-    """The same screen, shuffled anew, with one of its translations degraded; None if none of them can be."""
-    for target in rng.sample(range(len(draft.items)), len(draft.items)):
-        items = [item._replace(kind=FILLER) for item in draft.items]
-        translations = corpus.systems[items[target].systems[0]]
-        donors = [other for sentence, other in enumerate(translations) if sentence != draft.sentence]
-        worse = degrade(items[target].text, donors, rng)
+def degrade_screen(screen: Screen, corpus: RatedTexts, rng: random.Random) -> Screen | None:
+    """The same screen with one of its translations degraded; None if none of them can be."""
+    for target in rng.sample(screen.translations, len(screen.translations)):
+        sentences = corpus.systems[target.systems[0]]
+        donors = [other for number, other in enumerate(sentences, start=1) if number != screen.sentence]
+        worse = degrade(target.text, donors, rng)
         if worse is not None:
-            items[target] = items[target]._replace(text=worse, kind=DEGRADED, original=target)
-            rng.shuffle(items)
-            return Draft(draft.sentence, tuple(items), draft)
+            copies = (
+                replace(each, text=worse, kind=DEGRADED) if each is target else replace(each, kind=FILLER)
+                for each in screen.translations
+            )
+            return replace(screen, translations=tuple(copies))
     return None
 
 
-def insert_controls(ordinary: Sequence[Draft], controls: Sequence[Draft], rng: random.Random) -> list[Draft]:
-    """Puts each control at a random place away from its original, before or after it."""
-    order = list(ordinary)
-    for control in controls:
-        original = next(index for index, draft in enumerate(order) if draft is control.original)
-        distance = min(DISTANCE, len(order) // 2)
-        places = [place for place in range(len(order) + 1) if not original + 1 - distance < place < original + distance]
-        order.insert(rng.choice(places), control)
+def order_screens(ordinary: Sequence[Screen], controls: Mapping[Screen, Screen], rng: random.Random) -> list[Screen]:
+    """Shuffles the ordinary screens, and puts each control half of them away from its original."""
+    shuffled = rng.sample(ordinary, len(ordinary))
+    order = []
+    for place, screen in enumerate(shuffled):
+        order.append(screen)
+        opposite = shuffled[place - len(shuffled) // 2]
+        if opposite in controls:
+            order.append(controls[opposite])
     return order
-
-
-def number_screens(order: Sequence[Draft], corpus: RatedTexts) -> tuple[Screen, ...]:
-    """Gives screens their numbers and items their identifiers."""
-    identifiers = {id(draft): name_items(number, draft) for number, draft in enumerate(order, start=1)}
-    screens = []
-    for number, draft in enumerate(order, start=1):
-        originals = identifiers[id(draft.original)] if draft.original else []
-        items = tuple(
-            Item(identifier, text, systems, kind, None if original is None else originals[original])
-            for identifier, (text, systems, kind, original) in zip(identifiers[id(draft)], draft.items, strict=True)
-        )
-        source = corpus.source[draft.sentence] if corpus.source is not None else None
-        reference = corpus.reference[draft.sentence] if corpus.reference is not None else None
-        screens.append(Screen(number, draft.sentence + 1, source, reference, items))
-    return tuple(screens)
-
-
-def name_items(number: int, draft: Draft) -> list[str]:
-    """Identifiers of the items of a screen."""
-    if len(draft.items) == 1:
-        return [str(number)]
-    return [f"{number}.{letter}" for letter in LETTERS[: len(draft.items)]]
 
 
 def count_replaced_words(words: int) -> int:

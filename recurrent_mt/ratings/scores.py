@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import krippendorff
 import numpy as np
 
-from .ratings import Key, Ratings
-from .study import DEGRADED, REPEAT, SYSTEM, Scale
+from .campaign import DEGRADED, SCALES, SYSTEM, Scale
+from .ratings import Item, Ratings
 
 #: Of controls, see `check_controls`.
 SIGNIFICANCE = 0.05
 FEWEST_PAIRS = 5
-REPEAT_LIMIT = 0.25
 #: Of sentences for an interval: fewer, drawn again and again, look more alike than others would be.
 FEWEST_SENTENCES = 10
 
@@ -66,7 +65,7 @@ class ScaleScores:
 
 
 def score_scale(
-    annotators: Sequence[Ratings], key: Key, scale: Scale, *, resamples: int = 1000, seed: int = 12345
+    annotators: Sequence[Ratings], scale: Scale, *, resamples: int = 1000, seed: int = 12345
 ) -> ScaleScores:
     """Scores all systems on one scale.
 
@@ -75,19 +74,19 @@ def score_scale(
     over bootstrap resamples of sentences, the same ones for all systems.
 
     Raises:
-        ValueError: if there are no annotators or fewer than 2 resamples, or if a system has no rating.
+        ValueError: if there are no annotators or fewer than 2 resamples.
     """
     if not annotators:
         raise ValueError("there are no annotators left to score")
     if resamples < 2:
         raise ValueError(f"resamples is {resamples}: at least 2 (1000 is usual)")
-    raw = {ratings.annotator: collect_ordinary_values(ratings, key, scale) for ratings in annotators}
+    raw = {ratings.annotator: collect_ordinary_values(ratings, scale) for ratings in annotators}
     standard = {name: standardize(values) for name, values in raw.items()}
-    raw_means = average_sentences(list(raw.values()), key)
-    z_means = average_sentences([values for values in standard.values() if values is not None], key)
+    items = sorted({item for values in raw.values() for item in values})
+    systems = sorted({system for item in items for system in item.systems})
+    raw_means = average_sentences(list(raw.values()), items, systems)
+    z_means = average_sentences([values for values in standard.values() if values is not None], items, systems)
     rated = (~np.isnan(raw_means)).sum(axis=0)
-    if not rated.all():
-        raise ValueError(f"system {key.systems[int(rated.argmin())]!r} has no rating on the scale {scale.name}")
     scored = ~np.isnan(z_means)
     draws = np.random.default_rng(seed).integers(len(z_means), size=(resamples, len(z_means)))
     means, z, resampled = average_columns(raw_means), average_columns(z_means), average_columns(z_means[draws])
@@ -96,7 +95,7 @@ def score_scale(
         scale=scale.name,
         systems=tuple(
             SystemRating(
-                key.systems[index],
+                systems[index],
                 int(rated[index]),
                 float(means[index]),
                 *add_interval(z[index], resampled[:, index], int(scored[:, index].sum())),
@@ -105,8 +104,8 @@ def score_scale(
         ),
         differences=tuple(
             RatingDifference(
-                key.systems[i],
-                key.systems[j],
+                systems[i],
+                systems[j],
                 *add_interval(z[i] - z[j], resampled[:, i] - resampled[:, j], int((scored[:, i] & scored[:, j]).sum())),
             )
             for i, j in combinations(order, 2)
@@ -116,13 +115,13 @@ def score_scale(
     )
 
 
-def collect_ordinary_values(ratings: Ratings, key: Key, scale: Scale) -> dict[str, float]:
+def collect_ordinary_values(ratings: Ratings, scale: Scale) -> dict[Item, float]:
     """Maps each item to its rating, without the controls."""
-    values = ratings.values[scale.name]
-    return {item: float(values[item]) for item in key.of_kind(SYSTEM) if item in values}
+    values = ratings.values.get(scale.name, {})
+    return {item: float(value) for item, value in values.items() if item.kind == SYSTEM}
 
 
-def standardize(values: Mapping[str, float]) -> dict[str, float] | None:
+def standardize(values: Mapping[Item, float]) -> dict[Item, float] | None:
     """z-scores: (rating − mean) / standard deviation with n − 1, as in direct assessment.
 
     Returns None where that is not defined: fewer than two ratings, or all alike.
@@ -133,18 +132,19 @@ def standardize(values: Mapping[str, float]) -> dict[str, float] | None:
     return dict(zip(values, ((numbers - numbers.mean()) / numbers.std(ddof=1)).tolist(), strict=True))
 
 
-def average_sentences(annotators: Sequence[Mapping[str, float]], key: Key) -> np.ndarray:
+def average_sentences(
+    annotators: Sequence[Mapping[Item, float]], items: Sequence[Item], systems: Sequence[str]
+) -> np.ndarray:
     """Mean rating over annotators, (sentences, systems); NaN where nobody rated."""
-    items = key.of_kind(SYSTEM)
-    sentences = {sentence: row for row, sentence in enumerate(sorted({item.sentence for item in items.values()}))}
-    columns = {system: column for column, system in enumerate(key.systems)}
-    sums = np.zeros((len(sentences), len(columns)))
+    rows = {sentence: row for row, sentence in enumerate(sorted({item.sentence for item in items}))}
+    columns = {system: column for column, system in enumerate(systems)}
+    sums = np.zeros((len(rows), len(columns)))
     counts = np.zeros_like(sums)
     for values in annotators:
-        for identifier, value in values.items():
-            for system in items[identifier].systems:
-                sums[sentences[items[identifier].sentence], columns[system]] += value
-                counts[sentences[items[identifier].sentence], columns[system]] += 1
+        for item, value in values.items():
+            for system in item.systems:
+                sums[rows[item.sentence], columns[system]] += value
+                counts[rows[item.sentence], columns[system]] += 1
     return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
 
 
@@ -170,7 +170,7 @@ def add_interval(
     return float(value), float(low), float(high)
 
 
-def compute_agreement(annotators: Sequence[Mapping[str, float]], scale: Scale) -> Agreement:
+def compute_agreement(annotators: Sequence[Mapping[Item, float]], scale: Scale) -> Agreement:
     """Krippendorff's alpha (2004, Content Analysis, chapter 11) of the ratings as they were given."""
     items = sorted({item for values in annotators for item in values})
     table = np.array([[values.get(item, np.nan) for item in items] for values in annotators])
@@ -192,68 +192,48 @@ class Controls:
     #: by how much they were rated lower on average, as a share of the scale; None without pairs
     degraded_drop: float | None
     degraded_p: float | None  # p-value of the test; None where there are fewer than `FEWEST_PAIRS`
-    repeated_pairs: int  # repeated items that were rated both times
-    #: mean absolute difference of the two ratings, as a share of the scale; None without pairs
-    repeated_difference: float | None
-    failures: tuple[str, ...]  # why the annotator fails, in words; empty if nothing speaks against them
-    remarks: tuple[str, ...]  # what could not be judged, in words
+    failure: str  # why the annotator fails, in words; empty if nothing speaks against them
+    remark: str  # why that could not be judged, likewise
 
 
-def check_controls(ratings: Ratings, key: Key) -> Controls:
-    """Do an annotator's ratings of the control items show that they read what they rated?
+def check_controls(ratings: Ratings) -> Controls:
+    """Do an annotator's ratings of degraded items show that they read what they rated?
 
-    Degraded items. They must be rated below their originals: a one-sided paired test at 0.05, as in direct assessment
-    (Graham et al. 2016, ``quality-control.R``). The published code takes the t-test; here it is the exact randomization
-    test on the same paired differences (Fisher 1935), which assumes no distribution: under chance each difference might
-    as well have the other sign, and the p-value is the share of all changes of signs whose sum is at least as large.
-    With fewer than 5 pairs no outcome would be significant, so nothing is said.
+    They must be rated below their originals: a one-sided paired test at 0.05, as in direct assessment (Graham et al.
+    2016, ``quality-control.R``). The published code takes the t-test; here it is the exact randomization test on the
+    same paired differences (Fisher 1935), which assumes no distribution: under chance each difference might as well
+    have the other sign, and the p-value is the share of all changes of signs whose sum is at least as large. With fewer
+    than 5 pairs no outcome would be significant, so nothing is said.
 
-    Repeated items. Their two ratings may differ by a quarter of the scale on average: 25 of 100 points, one of the
-    five-point scales. Ratings at random differ by a third of a continuous scale and by 0.4 of a five-point one. Direct
-    assessment sets no limit; this one is ours.
-
-    Where an item has two ratings (adequacy and fluency), the test is on their sum, the limit on the mean difference.
+    Where an item has two ratings (adequacy and fluency), the test is on their sum.
     """
-    widths = np.array([scale.high - scale.low for scale in key.scales])
-    drops = compute_paired_differences(ratings, key, DEGRADED)
-    differences = np.abs(compute_paired_differences(ratings, key, REPEAT)) / widths
-    failures, remarks = [], []
+    drops = compute_drops(ratings)
+    widths = np.array([SCALES[name].high - SCALES[name].low for name in ratings.values])
     p_value = compute_sign_change_p_value(drops.sum(axis=1)) if len(drops) >= FEWEST_PAIRS else None
+    failure = remark = ""
     if p_value is None:
-        remarks.append(f"{len(drops)} degraded items with both ratings: {FEWEST_PAIRS} are needed for a test")
+        remark = f"{len(drops)} degraded items with both ratings: {FEWEST_PAIRS} are needed for a test"
     elif p_value > SIGNIFICANCE:
-        failures.append(
-            f"degraded translations are not rated below their originals (p = {p_value:.3f}, {len(drops)} pairs)"
-        )
-    difference = float(differences.mean()) if len(differences) else None
-    if difference is None:
-        remarks.append("no repeated item has both ratings")
-    elif difference > REPEAT_LIMIT:
-        failures.append(
-            f"the two ratings of a repeated item differ by {difference:.0%} of the scale on average, more than "
-            f"{REPEAT_LIMIT:.0%}"
-        )
+        failure = f"degraded translations are not rated below their originals (p = {p_value:.3f}, {len(drops)} pairs)"
     return Controls(
         annotator=ratings.annotator,
         degraded_pairs=len(drops),
         degraded_drop=float((drops / widths).mean()) if len(drops) else None,
         degraded_p=p_value,
-        repeated_pairs=len(differences),
-        repeated_difference=difference,
-        failures=tuple(failures),
-        remarks=tuple(remarks),
+        failure=failure,
+        remark=remark,
     )
 
 
-def compute_paired_differences(ratings: Ratings, key: Key, kind: str) -> np.ndarray:
-    """Original minus control, (pairs, scales), for the controls of a kind that were rated on every scale both times."""
-    values = [ratings.values[scale.name] for scale in key.scales]
+def compute_drops(ratings: Ratings) -> np.ndarray:
+    """Original minus degraded, (pairs, scales), for the degraded items that were rated on every scale both times."""
+    scales = list(ratings.values.values())
     rows = []
-    for identifier, item in key.of_kind(kind).items():
-        original = item.original
-        if original is not None and all(identifier in scale and original in scale for scale in values):
-            rows.append([scale[original] - scale[identifier] for scale in values])
-    return np.array(rows, dtype=int).reshape(len(rows), len(values))
+    for item in scales[0]:
+        original = replace(item, kind=SYSTEM)
+        if item.kind == DEGRADED and all(item in values and original in values for values in scales):
+            rows.append([values[original] - values[item] for values in scales])
+    return np.array(rows, dtype=int).reshape(len(rows), len(scales))
 
 
 def compute_sign_change_p_value(differences: Sequence[int] | np.ndarray) -> float:

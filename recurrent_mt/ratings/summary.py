@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from statistics import median
 
 from tabulate import tabulate
 
-from .ratings import Key, Ratings
+from .campaign import SCALES
+from .ratings import Ratings
 from .scores import (
-    REPEAT_LIMIT,
     SIGNIFICANCE,
     Controls,
     RatingDifference,
@@ -21,15 +20,14 @@ from .scores import (
     score_scale,
 )
 
-ANNOTATOR_COLUMNS = ("Name", "Unrated", "Seconds a screen", "Degraded: drop", "p", "Repeated: difference", "Controls")
+ANNOTATOR_COLUMNS = ("Name", "Rated", "Degraded: drop", "p", "Controls")
 
 NOTE = f"""\
 z: ratings standardized by each annotator's mean and standard deviation, averaged over annotators, then over sentences;
 95% intervals by bootstrap resampling of sentences. Ratings of control items count for no system.
 Alpha: Krippendorff's, of the ratings as given; 1 is perfect agreement, 0 is chance.
 An annotator fails if degraded translations are not rated below their originals (exact paired randomization test,
-one-sided, p > {SIGNIFICANCE}), or if the two ratings of repeated items differ by more than {REPEAT_LIMIT:.0%} of the
-scale on average.
+one-sided, p > {SIGNIFICANCE}).
 """
 
 
@@ -37,19 +35,17 @@ scale on average.
 class RatingOutcome:
     """Everything that a study's files say."""
 
-    page: str  # checksum of the page
-    mode: str  # way of rating
+    campaign: str  # its name
     files: dict[str, str]  # annotator -> file
-    unrated: dict[str, int]  # annotator -> number of items without a rating
-    seconds: dict[str, float]  # annotator -> median time for which a screen was in sight
+    rated: dict[str, int]  # annotator -> number of translations that they rated, with the controls
     controls: tuple[Controls, ...]  # one an annotator
     excluded: tuple[str, ...]  # annotators whose ratings were not scored, because they fail the controls
     scales: tuple[ScaleScores, ...]  # one a scale
 
 
 def evaluate_ratings(
+    campaign: str,
     annotators: Sequence[Ratings],
-    key: Key,
     *,
     exclude_failing: bool = False,
     resamples: int = 1000,
@@ -60,24 +56,18 @@ def evaluate_ratings(
     Raises:
         ValueError: as `score_scale`; also if all annotators fail and `exclude_failing` is set.
     """
-    controls = tuple(check_controls(ratings, key) for ratings in annotators)
-    failing = {result.annotator for result in controls if result.failures} if exclude_failing else set()
+    controls = tuple(check_controls(ratings) for ratings in annotators)
+    failing = {result.annotator for result in controls if result.failure} if exclude_failing else set()
     scored = [ratings for ratings in annotators if ratings.annotator not in failing]
+    scales = [scale for name, scale in SCALES.items() if any(name in ratings.values for ratings in annotators)]
     return RatingOutcome(
-        page=key.page,
-        mode=key.mode,
+        campaign=campaign,
         files={ratings.annotator: ratings.path for ratings in annotators},
-        unrated={ratings.annotator: len(ratings.unrated) for ratings in annotators},
-        seconds={ratings.annotator: median(screen_seconds(ratings)) for ratings in annotators},
+        rated={ratings.annotator: len(set().union(*ratings.values.values())) for ratings in annotators},
         controls=controls,
         excluded=tuple(ratings.annotator for ratings in annotators if ratings.annotator in failing),
-        scales=tuple(score_scale(scored, key, scale, resamples=resamples, seed=seed) for scale in key.scales),
+        scales=tuple(score_scale(scored, scale, resamples=resamples, seed=seed) for scale in scales),
     )
-
-
-def screen_seconds(ratings: Ratings) -> list[float]:
-    """Time of each screen; the items of a screen share it."""
-    return list({identifier.split(".")[0]: seconds for identifier, seconds in ratings.seconds.items()}.values())
 
 
 def as_json(outcome: RatingOutcome) -> str:
@@ -90,11 +80,13 @@ def as_text(outcome: RatingOutcome) -> str:
     annotators = [annotator_row(result, outcome) for result in outcome.controls]
     lines = ["Annotators", *format_table(ANNOTATOR_COLUMNS, annotators), ""]
     for result in outcome.controls:
-        lines += [f"{result.annotator} fails the controls: {failure}" for failure in result.failures]
-        lines += [f"{result.annotator} cannot be judged in full: {remark}" for remark in result.remarks]
+        if result.failure:
+            lines.append(f"{result.annotator} fails the controls: {result.failure}")
+        if result.remark:
+            lines.append(f"{result.annotator} cannot be judged: {result.remark}")
     if outcome.excluded:
         lines.append(f"Left out of what follows: {', '.join(outcome.excluded)}")
-    elif any(result.failures for result in outcome.controls):
+    elif any(result.failure for result in outcome.controls):
         lines.append("Those who fail are scored all the same; --exclude-failing leaves them out.")
     for scale in outcome.scales:
         lines += ["", *scale_lines(scale)]
@@ -105,12 +97,10 @@ def annotator_row(result: Controls, outcome: RatingOutcome) -> list[str]:
     """Formats the row of one annotator, for `ANNOTATOR_COLUMNS`."""
     return [
         result.annotator,
-        str(outcome.unrated[result.annotator]),
-        f"{outcome.seconds[result.annotator]:.1f}",
+        str(outcome.rated[result.annotator]),
         f"{format_number(result.degraded_drop, '.0%')} ({result.degraded_pairs})",
         format_number(result.degraded_p, ".3f"),
-        f"{format_number(result.repeated_difference, '.0%')} ({result.repeated_pairs})",
-        "FAILED" if result.failures else "not judged" if result.remarks else "passed",
+        "FAILED" if result.failure else "not judged" if result.remark else "passed",
     ]
 
 

@@ -111,8 +111,8 @@ def test_without_a_tool_it_lists_them_and_fails():
 
 
 def test_a_failure_is_one_line_and_a_wrong_option_shows_the_usage():
-    done = call("ratings", "nowhere.json", "--key", "nowhere.key.json", "--out", "never")
-    assert done.returncode == 1 and re.fullmatch(r"error: .*nowhere.key.json.*\n", done.stderr)
+    done = call("ratings", "nowhere.json", "--out", "never")
+    assert done.returncode == 1 and re.fullmatch(r"error: .*nowhere.json.*\n", done.stderr)
     wrong = call("beams", "--system", "nameless")
     assert wrong.returncode == 2 and wrong.stderr.startswith("usage: recurrent-mt beams ")
 

@@ -1,9 +1,12 @@
-"""recurrent-mt rate and ratings: what they refuse to write over."""
+"""recurrent-mt rate and ratings: what they write, and what they refuse to write over."""
+
+import json
 
 import pytest
 
 from tests.commands import call
-from tests.ratings.studies import export, key_of, make_corpus, make_study, write
+from tests.ratings.test_ratings import DIRECT
+from tests.ratings.test_sampling import make_corpus
 
 
 @pytest.fixture
@@ -13,33 +16,33 @@ def rate(tmp_path):
     for name, lines in {"source": corpus.source, **corpus.systems}.items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     systems = [f"--system={name}={tmp_path / name}" for name in corpus.systems]
-    return lambda *options: call("rate", "--source", tmp_path / "source", *systems, "--sentences", 12, *options)
+    return lambda *options: call("rate", "--source", tmp_path / "source", *systems, *options)
 
 
-def test_the_key_of_another_page_stays(rate, tmp_path):
-    out, key = tmp_path / "page.html", tmp_path / "page.html.key.json"
-    assert rate("--out", out).returncode == 0
-    first = out.read_bytes(), key.read_bytes()
-    refused = rate("--out", out, "--seed", 2)
-    assert refused.returncode == 1 and f"{key}: it is the key of another page" in refused.stderr
-    assert (out.read_bytes(), key.read_bytes()) == first
-    # The same call makes the same page.
-    assert rate("--out", out).returncode == 0 and (out.read_bytes(), key.read_bytes()) == first
+def test_a_campaign_has_the_name_of_its_file(rate, tmp_path):
+    out = tmp_path / "mine.json"
+    done = rate("--out", out, "--annotators", 3)
+    assert done.stdout == (
+        f"{out}: for each of 3 annotators, 28 screens with 56 translations; to see how they rate, 8 screens come again "
+        "with a damaged translation\n"
+    )
+    campaign = json.loads(out.read_text(encoding="utf-8"))
+    assert campaign["campaign_id"] == "mine" and [len(task) for task in campaign["data"]] == [28] * 3
 
 
-def test_texts_are_not_overwritten_by_a_page(rate, tmp_path):
+def test_texts_are_not_overwritten_by_a_campaign(rate, tmp_path):
     text = (tmp_path / "source").read_bytes()
     refused = rate("--out", tmp_path / "source")
     assert refused.stderr == f"error: {tmp_path}/source would be overwritten: choose another --out\n"
-    assert (tmp_path / "source").read_bytes() == text and not (tmp_path / "source.key.json").exists()
+    assert (tmp_path / "source").read_bytes() == text
 
 
 def test_ratings_are_not_overwritten_by_what_they_say(tmp_path):
-    study = make_study("direct", repeats=5, degraded=8)
-    file = write(tmp_path / "anna.json", export(study, lambda item, scale: 50))
-    given = file.read_bytes()
-    key_of(study, tmp_path)
-    (key,) = set(tmp_path.iterdir()) - {file}
-    refused = call("ratings", file, "--key", key, "--out", tmp_path / "anna")
+    file = tmp_path / "anna.json"
+    file.write_bytes(DIRECT.read_bytes())
+    refused = call("ratings", file, "--out", tmp_path / "anna")
     assert refused.stderr == f"error: {file} would be overwritten: choose another --out\n"
-    assert file.read_bytes() == given
+    assert file.read_bytes() == DIRECT.read_bytes()
+    done = call("ratings", file, "--out", tmp_path / "scores")
+    assert done.stdout == (tmp_path / "scores.txt").read_text(encoding="utf-8")
+    assert json.loads((tmp_path / "scores.json").read_text(encoding="utf-8"))["campaign"] == "direct"

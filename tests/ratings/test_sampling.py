@@ -3,80 +3,75 @@ from collections import Counter
 
 import pytest
 
-from recurrent_mt.ratings.sampling import DISTANCE, RatedTexts, Sample, count_replaced_words, degrade, sample_screens
-from tests.ratings.studies import SENTENCES, make_corpus, make_study
+from recurrent_mt.ratings.campaign import make_campaign
+from recurrent_mt.ratings.sampling import RatedTexts, Sample, count_replaced_words, degrade, sample_screens
 
+SENTENCES = 30
 LONG = [" ".join(f"other{i}-{j}" for j in range(20)) for i in range(5)]
 
 
+def make_corpus(count=3):
+    """All sentences and translations differ from one another in every word."""
+    systems = {name: [f"{name}{i} a{i} b{i} c{i} d{i} e{i} f{i} g{i} ." for i in range(SENTENCES)] for name in "xyz"}
+    return RatedTexts(
+        [f"source{i} un deux trois ." for i in range(SENTENCES)],
+        [f"reference{i} one two three ." for i in range(SENTENCES)],
+        {name: systems[name] for name in "xyz"[:count]},
+    )
+
+
+def sample(mode="side-by-side", sentences=12, *, corpus=None, **options):
+    """The screens of the first annotator."""
+    return sample_screens(corpus or make_corpus(), Sample(mode, sentences, **options))[0]
+
+
 def kinds(screens):
-    return Counter(item.kind for screen in screens for item in screen.items)
-
-
-def items_by_identifier(screens):
-    return {item.identifier: item for screen in screens for item in screen.items}
+    return Counter(each.kind for screen in screens for each in screen.translations)
 
 
 def test_one_screen_a_sentence_side_by_side():
-    screens = make_study(repeats=0, degraded=0).screens
+    screens = sample(degraded=0)
     assert len({screen.sentence for screen in screens}) == len(screens) == 12
     corpus = make_corpus()
     for screen in screens:
         assert screen.source == corpus.source[screen.sentence - 1]
         assert screen.reference == corpus.reference[screen.sentence - 1]
-        for item in screen.items:
-            (system,) = item.systems
-            assert item.text == corpus.systems[system][screen.sentence - 1]
-        assert [item.identifier for item in screen.items] == [f"{screen.number}.{letter}" for letter in "ABC"]
-        assert {system for item in screen.items for system in item.systems} == {"x", "y", "z"}
+        shown = {each.systems: each.text for each in screen.translations}
+        assert shown == {(name,): lines[screen.sentence - 1] for name, lines in corpus.systems.items()}
 
 
 def test_one_screen_a_translation_in_direct_assessment():
-    screens = make_study("direct", repeats=0, degraded=0).screens
-    assert len(screens) == 36
-    assert all(len(screen.items) == 1 for screen in screens)
-    assert [screen.items[0].identifier for screen in screens] == [str(number) for number in range(1, 37)]
-    pairs = {(screen.sentence, screen.items[0].systems) for screen in screens}
-    assert len(pairs) == 36
+    screens = sample("direct", degraded=0)
+    assert len({(screen.sentence, screen.translations[0].systems) for screen in screens}) == len(screens) == 36
+    assert all(len(screen.translations) == 1 for screen in screens)
 
 
 def test_the_seed_decides():
-    assert make_study(seed=3) == make_study(seed=3)
-    assert make_study(seed=3).screens != make_study(seed=4).screens
+    assert sample(seed=3) == sample(seed=3) != sample(seed=4)
+
+
+def test_annotators_see_the_same_screens_in_different_orders():
+    first, second = sample_screens(make_corpus(), Sample("direct", 12, annotators=2))
+    assert first != second and set(first) == set(second)
 
 
 @pytest.mark.parametrize("mode", ["side-by-side", "direct"])
-def test_controls_are_what_they_are_compared_with(mode):
-    screens = make_study(mode, repeats=5, degraded=6).screens
-    items = items_by_identifier(screens)
-    place = {item.identifier: screen.number for screen in screens for item in screen.items}
-    originals = []
-    for screen in screens:
-        controls = [item for item in screen.items if item.original]
-        for item in controls:
-            original = items[item.original]
-            assert original.kind == "system"
-            assert original.systems == item.systems
-            assert (item.text == original.text) == (item.kind == "repeat")
-            assert abs(place[item.identifier] - place[item.original]) >= min(DISTANCE, 6)
-        originals += list({place[item.original] for item in controls})
-        if any(item.kind == "degraded" for item in screen.items):
-            assert kinds([screen])["degraded"] == 1
-            assert kinds([screen])["filler"] == len(screen.items) - 1
-    assert len(originals) == len(set(originals)) == 11, "no screen is copied twice"
+def test_a_control_stands_far_from_the_screen_it_is_a_copy_of(mode):
+    places = {}
+    for place, screen in enumerate(sample(mode, degraded=6)):
+        is_copy = screen.translations[0].kind != "system"
+        places.setdefault((screen.sentence, screen.translations[0].systems), {})[is_copy] = place, screen
+    pairs = [pair for pair in places.values() if len(pair) == 2]
+    assert len(pairs) == 6, "no screen is copied twice"
+    for pair in pairs:
+        (place, original), (copied, control) = pair[False], pair[True]
+        assert abs(place - copied) >= len(places) // 2
+        texts = zip(original.translations, control.translations, strict=True)
+        assert [new.kind for old, new in texts if old.text != new.text] == ["degraded"]
+        assert kinds([control])["filler"] == len(control.translations) - 1
 
 
-def test_controls_stand_before_and_after_their_originals():
-    screens = make_study("direct", sentences=30, repeats=20, degraded=20).screens
-    sides = Counter(
-        int(item.identifier) < int(item.original) for screen in screens for item in screen.items if item.original
-    )
-    assert min(sides[True], sides[False]) > 5
-
-
-@pytest.mark.parametrize(
-    ("screens", "controls"), [(100, (10, 10)), (20, (5, 8)), (200, (20, 20)), (6, (3, 3)), (1, (0, 1)), (13, (5, 7))]
-)
+@pytest.mark.parametrize(("screens", "controls"), [(100, 10), (20, 8), (200, 20), (6, 3), (1, 0), (13, 6)])
 def test_a_tenth_are_controls_and_a_few_at_least(screens, controls):
     assert Sample("direct", 1).controls(screens) == controls
 
@@ -85,10 +80,10 @@ def test_equal_translations_are_rated_once():
     corpus = RatedTexts(
         ["s one"] * 4, None, {"x": ["same words"] * 4, "y": ["other words"] * 4, "z": ["same words "] * 4}
     )
-    (screen, *_) = sample_screens(corpus, Sample("side-by-side", 4, repeats=0, degraded=0))
-    assert sorted((item.text, item.systems) for item in screen.items) == [
-        ("other words", ("y",)),
+    (screen, *_) = sample(sentences=4, degraded=0, corpus=corpus)
+    assert [(each.text, each.systems) for each in screen.translations] == [
         ("same words", ("x", "z")),
+        ("other words", ("y",)),
     ]
 
 
@@ -96,35 +91,74 @@ def test_blank_sentences_are_not_drawn():
     corpus = make_corpus()
     corpus.source[3] = "  "
     corpus.reference[7] = ""
-    screens = sample_screens(corpus, Sample("side-by-side", SENTENCES - 2, repeats=0, degraded=0))
+    screens = sample(sentences=SENTENCES - 2, degraded=0, corpus=corpus)
     assert {screen.sentence for screen in screens} == set(range(1, SENTENCES + 1)) - {4, 8}
     with pytest.raises(ValueError, match="29 sentences cannot be drawn: only 28 have a source and a reference that"):
-        sample_screens(corpus, Sample("side-by-side", SENTENCES - 1))
+        sample(sentences=SENTENCES - 1, corpus=corpus)
 
 
 def test_empty_translations_are_rated_but_not_degraded():
     corpus = make_corpus(2)
     corpus.systems["x"][:] = [""] * SENTENCES
-    screens = sample_screens(corpus, Sample("direct", 5, repeats=0, degraded=5))
+    screens = sample("direct", 5, degraded=5, corpus=corpus)
     assert kinds(screens) == {"system": 10, "degraded": 5}
-    assert {item.systems for screen in screens for item in screen.items if item.kind == "degraded"} == {("y",)}
+    assert {each.systems for screen in screens for each in screen.translations if each.kind == "degraded"} == {("y",)}
     with pytest.raises(ValueError, match=r"6 degraded screens .*: only 5 have .*; --degraded says how many"):
-        sample_screens(corpus, Sample("direct", 5, repeats=0, degraded=6))
+        sample("direct", 5, degraded=6, corpus=corpus)
 
 
 @pytest.mark.parametrize(
-    ("sample", "message"),
+    ("wrong", "message"),
     [
-        (Sample("ranking", 5), "unknown mode 'ranking': choose one of side-by-side, direct"),
         (Sample("direct", 0), "0 sentences cannot be drawn"),
         (Sample("direct", 31), "31 sentences cannot be drawn: only 30 have"),
-        (Sample("direct", 5, repeats=-1), "neither may be negative"),
-        (Sample("side-by-side", 5, repeats=3, degraded=3), "need as many others to be copies of: there are 5"),
+        (Sample("direct", 5, degraded=-1), "-1 degraded screens need"),
+        (Sample("side-by-side", 5, degraded=6), "need as many others to be copies of: there are 5"),
+        (Sample("direct", 5, annotators=0), "0 annotators: at least one has to rate"),
     ],
 )
-def test_what_cannot_be_sampled(sample, message):
+def test_what_cannot_be_sampled(wrong, message):
     with pytest.raises(ValueError, match=message):
-        sample_screens(make_corpus(), sample)
+        sample_screens(make_corpus(), wrong)
+
+
+def test_a_campaign_is_what_pearmut_reads():
+    """Its keys and types, and what it stores with the answers for `recurrent-mt ratings`."""
+    corpus = RatedTexts(["un"], ["one"], {"x": ["a b c"], "y": ["a b c"], "z": ["d e f"]})
+    tasks = sample_screens(corpus, Sample("side-by-side", 1, degraded=0, annotators=2))
+    campaign = make_campaign("mine", "side-by-side", tasks)
+    document = {
+        "item_id": "1",
+        "src": "un",
+        "ref": "one",
+        "tgt": {"x = y": "a b c", "z": "d e f"},
+        "rated": {"x = y": {"systems": ("x", "y"), "kind": "system"}, "z": {"systems": ("z",), "kind": "system"}},
+    }
+    # A task an annotator, a document a screen, an item a document.
+    assert campaign["data"] == [[[document]], [[document]]] and campaign["campaign_id"] == "mine"
+    info = campaign["info"]
+    assert (info["assignment"], info["protocol"], info["users"]) == ("task-based", "DA", 2)
+    assert info["sliders"] == [{"name": name, "min": 1, "max": 5, "step": 1} for name in ("adequacy", "fluency")]
+    assert info["instructions"].startswith("On the left: the source and a reference translation.")
+
+
+def test_text_is_never_markup():
+    """Pearmut shows what begins like ``<img `` as HTML, and all else letter by letter."""
+    planted = "<img src=x onerror=alert(1)>"
+    corpus = RatedTexts([planted], [planted], {"x": [planted]})
+    campaign = make_campaign("mine", "direct", sample_screens(corpus, Sample("direct", 1, degraded=0)))
+    (((item,),),) = campaign["data"]
+    assert [item["src"], item["ref"], item["tgt"]["x"]] == [f" {planted}"] * 3
+
+
+def test_without_sliders_of_its_own_a_campaign_has_pearmuts_from_0_to_100():
+    corpus = RatedTexts(None, ["one"] * 2, {"x": ["a b c", "d e f"]})
+    campaign = make_campaign("mine", "direct", sample_screens(corpus, Sample("direct", 2, degraded=2)))
+    assert "sliders" not in campaign["info"]
+    assert "On the left: a reference translation." in campaign["info"]["instructions"]
+    items = [item for document in campaign["data"][0] for item in document]
+    assert Counter(name for item in items for name in item["tgt"]) == {"x": 2, "x (degraded)": 2}
+    assert not any("src" in item for item in items)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +168,8 @@ def test_what_cannot_be_sampled(sample, message):
         (["a"], None, {}, "there are no systems"),
         (["a"], ["a", "b"], {"x": ["a"]}, "source has 1, reference has 2, system x has 1"),
         (["a"], None, {"x": ["a"], "y": []}, "source has 1, system x has 1, system y has 0"),
-        (["a"], None, {str(i): ["a"] for i in range(27)}, "27 systems: at most 26"),
+        (["a"], None, {"12": ["a"]}, "system 12: Pearmut takes no name that is a number"),
+        (["a"], None, {'the "best"': ["a"]}, 'system the "best": Pearmut takes no name .* quotation mark'),
     ],
 )
 def test_what_cannot_be_rated(source, reference, systems, message):

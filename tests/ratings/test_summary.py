@@ -1,68 +1,59 @@
+"""Scores of the two downloads, see `tests.ratings.test_ratings`."""
+
 import json
 
 import pytest
 
+from recurrent_mt.ratings.ratings import read_ratings
 from recurrent_mt.ratings.summary import as_json, as_text, evaluate_ratings
-from tests.ratings.studies import key_of, make_study, ratings_of
-
-QUALITY = {"x": 80, "y": 60, "z": 40}
+from tests.ratings.test_ratings import DIRECT, SIDE_BY_SIDE
 
 
-def attentive(item, scale):
-    return QUALITY[item.systems[0]] - (40 if item.kind == "degraded" else 0)
+def test_scores_of_sliders():
+    outcome = evaluate_ratings(*read_ratings(SIDE_BY_SIDE))
+    assert outcome.rated == {"anna": 32, "ben": 32}
+    adequacy, fluency = outcome.scales
+    # Two of six sentences of "fair" are as those of "good", whose ratings count for both.
+    means = {"good": (5 + 4) / 2, "fair": ((2 * 5 + 4 * 4) / 6 + 4) / 2, "poor": (2 + 4) / 2}
+    assert {one.system: one.mean for one in adequacy.systems} == pytest.approx(means)
+    assert [one.system for one in fluency.systems] == ["good", "fair", "poor"]
+    assert adequacy.constant == ("ben",) and fluency.constant == ()
+    assert adequacy.agreement.items == 16
 
 
-def careless(item, scale):
-    return 100 if item.kind == "degraded" else 10 * (item.systems[0] == "z")
-
-
-@pytest.fixture
-def files(tmp_path):
-    study = make_study("direct", repeats=5, degraded=8)
-    annotators = [ratings_of(study, tmp_path, attentive, "Ann"), ratings_of(study, tmp_path, careless, "Bob")]
-    return annotators, key_of(study, tmp_path)
-
-
-def test_those_who_fail_are_named_and_scored(files):
-    outcome = evaluate_ratings(*files)
-    text = as_text(outcome)
-    assert (
-        "Bob fails the controls: degraded translations are not rated below their originals (p = 1.000, 8 pairs)" in text
-    )
-    assert "--exclude-failing leaves them out" in text
-    assert "Ann fails" not in text
-    assert outcome.excluded == ()
-
-
-def test_those_who_fail_are_excluded_on_request(files):
-    annotators, key = files
-    outcome = evaluate_ratings(annotators, key, exclude_failing=True)
-    assert outcome.excluded == ("Bob",)
-    assert "Left out of what follows: Bob" in as_text(outcome)
-    assert outcome.scales == evaluate_ratings(annotators[:1], key).scales
-    with pytest.raises(ValueError, match="no annotators left"):
-        evaluate_ratings(annotators[1:], key, exclude_failing=True)
-
-
-def test_the_table(files):
-    annotators, key = files
-    lines = as_text(evaluate_ratings(annotators[:1], key)).splitlines()
+def test_the_table():
+    lines = as_text(evaluate_ratings(*read_ratings(DIRECT))).splitlines()
+    assert [line.split() for line in lines[3:5]] == [
+        ["anna", "14", "54%", "(5)", "0.031", "passed"],
+        ["ben", "14", "44%", "(5)", "0.062", "FAILED"],
+    ]
     start = lines.index("Assessment")
-    systems = [line.split() for line in lines[start + 3 : start + 6]]
-    # All sentences alike: z of 80, 60, 40 with n − 1 over 36 ratings, and intervals of no width.
-    assert [row[0] for row in systems] == ["x", "y", "z"]
-    assert systems[0][1:5] == ["+1.208", "+1.208", "to", "+1.208"]
-    assert systems[1][5:] == ["60.00", "12"]
-    assert "Alpha (interval): none, no item was rated by two annotators" in lines
-    passed = lines[3].split()
-    assert passed[:3] == ["Ann", "0", "37.5"], "screens 1 to 49, 1.5 seconds each more than the one before"
-    assert passed[-1] == "passed"
-    assert "0.004" in passed
+    # 90, 60, 20 and 80, 50, 10, each thrice: 100 / 3, 10 / 3, and −110 / 3 from the mean; n − 1 = 8.
+    assert [line.split() for line in lines[start + 3 : start + 6]] == [
+        ["good", "+1.096", "–", "85.00", "3"],
+        ["fair", "+0.110", "–", "55.00", "3"],
+        ["poor", "-1.206", "–", "15.00", "3"],
+    ]
+    assert "Alpha (interval): 0.944 over 9 items" in lines
 
 
-def test_json_holds_everything(files):
-    outcome = evaluate_ratings(*files)
+def test_those_who_fail_are_named_and_scored_or_left_out_on_request():
+    campaign, (anna, ben) = read_ratings(SIDE_BY_SIDE)
+    outcome = evaluate_ratings(campaign, [anna, ben])
+    text = as_text(outcome)
+    failure = "ben fails the controls: degraded translations are not rated below their originals (p = 1.000, 6 pairs)"
+    assert failure in text and "--exclude-failing leaves them out" in text
+    assert "anna fails" not in text and outcome.excluded == ()
+    without = evaluate_ratings(campaign, [anna, ben], exclude_failing=True)
+    assert without.excluded == ("ben",) and "Left out of what follows: ben" in as_text(without)
+    assert without.scales == evaluate_ratings(campaign, [anna]).scales
+    with pytest.raises(ValueError, match="no annotators left"):
+        evaluate_ratings(campaign, [ben], exclude_failing=True)
+
+
+def test_json_holds_everything():
+    outcome = evaluate_ratings(*read_ratings(SIDE_BY_SIDE))
     data = json.loads(as_json(outcome), parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
     assert data["scales"][0]["systems"][0]["z"] == outcome.scales[0].systems[0].z
-    assert data["controls"][1]["failures"]
-    assert set(data["files"]) == {"Ann", "Bob"}
+    assert data["controls"][1]["failure"]
+    assert set(data["files"]) == {"anna", "ben"}

@@ -1,1 +1,0 @@
-from tests.browser import browser, chromium  # noqa: F401  (fixtures)
