@@ -45,7 +45,7 @@ class Sources(NamedTuple):
     Attributes:
         words: (V',) the numbers of the words that their translations may have.
         own: what each step reads of each sentence, by name: ``keys`` (B, S', A), which attention compares with,
-            ``values`` (B, S', P), which it reads, ``present`` (B, S'), False where a shorter sentence has nothing, and,
+            ``values`` (B, S', C), which it reads, ``present`` (B, S'), False where a shorter sentence has nothing, and,
             with a shortlist, ``excluded`` (B, V'), −∞ for words that are those of other sentences, otherwise 0.
         shared: what each step reads besides, by name: with a shortlist, the words' part of the output layer.
     """
@@ -321,8 +321,8 @@ def beam_search(
             break
         # Stable: continuations that end come after the others, which keep their order.
         places = ends.argsort(axis=1, kind="stable")[going, :beam]
-        parents, chosen, totals = (np.take_along_axis(x[going], places, axis=1) for x in (parents, chosen, best))
         rows = going.nonzero()[0][:, None]
+        parents, chosen, totals = (values[rows, places] for values in (parents, chosen, best))
         words = np.concatenate([words[rows, parents], chosen[:, :, None]], axis=2)
         state = {name: values[(rows * beam + parents).ravel()] for name, values in state.items()}
         if not going.all():

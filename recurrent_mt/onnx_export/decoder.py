@@ -36,7 +36,7 @@ class Source(NamedTuple):
 
     Attributes:
         keys: (B, S', A).
-        values: (B, S', P) the products of the annotations with every weight that a context is multiplied by.
+        values: (B, S', C) the annotations; without attention, (B, 1, P) the products of the one that there is.
         present: (B, S') where there is an annotation, in a step; empty before.
     """
 
@@ -73,12 +73,12 @@ def products_width(decoder: AnyDecoder) -> int:
 def prepare_source(graph: Graph, decoder: AnyDecoder, encoded: Encoded, words: Words) -> tuple[Source, dict[str, str]]:
     """The source as every step reads it, and the state before the first step of a hypothesis each, by name."""
     attention, shapes = attention_of(decoder), state_shapes(decoder)
-    weight = decoder.above.input_weight if isinstance(decoder, MinGRUDecoder) else decoder.first.context_weight
-    readable = encoded.summary if attention is None else encoded.annotations
-    values = [linear(graph, readable, weight), apply_linear(graph, readable, decoder.readout.context)]
-    keys = readable
-    if attention is not None:
-        keys = readable if attention.key is None else apply_linear(graph, readable, attention.key)
+    if attention is None:
+        keys = encoded.summary
+        values = multiply_context(graph, decoder, keys)
+    else:
+        values = encoded.annotations
+        keys = values if attention.key is None else apply_linear(graph, values, attention.key)
         keys = keys if attention.scale == 1 else graph.op("Mul", keys, attention.scale)
     hidden = graph.op("Tanh", apply_linear(graph, encoded.summary, decoder.initial))
     state = {"hidden": graph.op("Reshape", hidden, [-1, *shapes["hidden"][1:]])}
@@ -91,7 +91,14 @@ def prepare_source(graph: Graph, decoder: AnyDecoder, encoded: Encoded, words: W
         shape = graph.op("Concat", [-1], words.sentences, width, axis=0)
         return graph.op("Transpose", graph.op("Reshape", rows, shape), perm=[1, 0, 2])
 
-    return Source(by_sentence(keys), by_sentence(graph.op("Concat", *values, axis=1))), state
+    return Source(by_sentence(keys), by_sentence(values)), state
+
+
+def multiply_context(graph: Graph, decoder: AnyDecoder, contexts: str) -> str:
+    """The products (N, P) of contexts (N, C) with every weight that a context is multiplied by."""
+    entering = decoder.above.input_weight if isinstance(decoder, MinGRUDecoder) else decoder.first.context_weight
+    products = [linear(graph, contexts, entering), apply_linear(graph, contexts, decoder.readout.context)]
+    return graph.op("Concat", *products, axis=1)
 
 
 class DecoderStep:
@@ -103,21 +110,21 @@ class DecoderStep:
         source: what to read.
     """
 
+    decoder: AnyDecoder
     alive: str | None = None
 
     def __init__(self, graph: Graph, decoder: AnyDecoder, source: Source) -> None:
-        self.graph, self.source = graph, source
+        self.graph, self.decoder, self.source = graph, decoder, source
         self.attention, self.readout = attention_of(decoder), decoder.readout
-        self.width = products_width(decoder)
 
     def read(self, queries: str) -> str:
-        """The sums (N, P) of the values under the attention of queries (N, H)."""
+        """The products (N, P) of the contexts that queries (N, H) attend to."""
         graph, (keys, values, present), attention = self.graph, self.source, self.attention
         sentences = graph.op("Slice", graph.op("Shape", values), [0], [1])
         if attention is None:
             hypotheses = graph.op("Div", graph.op("Slice", graph.op("Shape", queries), [0], [1]), sentences)
             summed = graph.op("Expand", values, graph.op("Concat", sentences, hypotheses, [1], axis=0))
-            return graph.op("Reshape", summed, [-1, self.width])
+            return graph.op("Reshape", summed, [-1, products_width(self.decoder)])
         weight = attention.query_weight
         units = self.readout.state.in_features if weight is None else weight.size(0)
         query = queries if weight is None else linear(graph, queries, weight)
@@ -128,8 +135,9 @@ class DecoderStep:
             pairs = graph.op("Add", graph.op("Unsqueeze", query, [2]), graph.op("Unsqueeze", keys, [1]))
             scores = graph.op("MatMul", graph.op("Tanh", pairs), attention.score)
         scores = graph.op("Where", graph.op("Unsqueeze", present, [1]), scores, NOTHING)  # (B, k, S')
-        summed = graph.op("MatMul", graph.op("Softmax", scores, axis=-1), values)
-        return graph.op("Reshape", summed, [-1, self.width])
+        contexts = graph.op("MatMul", graph.op("Softmax", scores, axis=-1), values)
+        contexts = graph.op("Reshape", contexts, [-1, self.readout.context.in_features])
+        return multiply_context(graph, self.decoder, contexts)
 
     def read_out(self, states: str, embedded: str, context: str) -> str:
         """Exports :class:`recurrent_mt.layers.decoder.Readout`; there is no previous word at the beginning."""
@@ -156,9 +164,10 @@ class GRUStep(DecoderStep):
         begins: (N, 1) where the word that is read is the begin symbol.
     """
 
+    decoder: GRUDecoder
+
     def __init__(self, graph: Graph, decoder: GRUDecoder, source: Source, begins: str) -> None:
         super().__init__(graph, decoder, source)
-        self.decoder = decoder
         self.begins = begins if decoder.word_first else None
         self.alive = graph.op("Cast", graph.op("Not", begins), to=1) if decoder.word_first else None
 
@@ -189,9 +198,7 @@ class GRUStep(DecoderStep):
 class MinGRUStep(DecoderStep):
     """One step of N hypotheses: see :meth:`recurrent_mt.layers.min_gru_decoder.MinGRUDecoder.step`."""
 
-    def __init__(self, graph: Graph, decoder: MinGRUDecoder, source: Source) -> None:
-        super().__init__(graph, decoder, source)
-        self.decoder = decoder
+    decoder: MinGRUDecoder
 
     def __call__(self, embedded: str, state: dict[str, str]) -> tuple[str, dict[str, str]]:
         """The features (N, O) and the next state, after the words (N, E) and the state before."""
