@@ -36,10 +36,6 @@ PATIENCE = 10
 LOCK = ".lock"
 #: Seconds in which a command of Slurm answers, if it does.
 ANSWER = 60
-#: The executor asks at most so many seconds apart what has become of its jobs.
-LONGEST_PAUSE = 180
-#: It gives a job up that it could not ask for in so many attempts, this many a second: after a day.
-STATUS_OPTIONS = {"slurm-status-attempts": "8640", "max-status-checks-per-second": "0.1"}
 
 
 @dataclass(frozen=True)
@@ -223,7 +219,7 @@ def run_workflow(
     if plan.experiment.updates:
         command += ["--logger-progress-limit", str(plan.experiment.updates)]
     if profile and not settings.dry_run:
-        command += status_options(profile)
+        require_status(profile)
     command += ["--forcerun", *again] if again else []
     home = find_home(place if settings.dry_run else folder, shared=settings.profile is not None)
     patience = PATIENCE if profile else None
@@ -368,41 +364,22 @@ def find_cluster_run(folder: Path) -> str | None:
     return found[-1] if found else None
 
 
-def status_options(profile: Path) -> list[str]:
-    """Options by which the executor learns what becomes of its jobs; without, it waits for ever.
-
-    Where accounting, which `sacct` asks, is not set up, it asks `squeue`. What does not answer is asked again.
+def require_status(profile: Path) -> None:
+    """Raises RuntimeError if Slurm's executor cannot learn what becomes of its jobs: it would wait for ever.
 
     Args:
-        profile: of Snakemake. What it says is left as it is, and nothing is added to one for another executor.
-
-    Raises:
-        RuntimeError: if no command can say what becomes of a job.
+        profile: of Snakemake. One for another executor is left alone, and so is one that says what is asked.
     """
     file = profile / "config.yaml"
     settings = (yaml.safe_load(file.read_text(encoding="utf-8")) if file.is_file() else None) or {}
-    if settings.get("executor") != "slurm":
-        return []
-    options = dict(STATUS_OPTIONS)
-    if "slurm-status-command" not in settings and not answers("sacct"):
-        if not answers("squeue"):
-            raise RuntimeError("neither sacct nor squeue answers: call this on a machine from which Slurm takes jobs")
-        found = re.search(r"^MinJobAge\s*=\s*(\d+)", ask("scontrol", "show", "config") or "", re.MULTILINE)
-        age = int(found[1]) if found else 0
-        if age <= LONGEST_PAUSE:
-            raise RuntimeError(
-                "sacct does not answer: this Slurm has no accounting. squeue can take its place only if it shows jobs "
-                f"longer than {LONGEST_PAUSE} s after their end; MinJobAge in slurm.conf is {age or 'not known'}"
-            )
-        # The executor takes squeue only where jobs are shown for three of its first pauses.
-        first = "slurm-init-seconds-before-status-checks"
-        options |= {"slurm-status-command": "squeue", first: str(min(settings.pop(first, 40), age // 3))}
-    return [word for key, value in options.items() if key not in settings for word in (f"--{key}", value)]
-
-
-def answers(command: str) -> bool:
-    """Tells whether `sacct` or `squeue` answers."""
-    return ask(command, "--noheader") is not None
+    if settings.get("executor") != "slurm" or "slurm-status-command" in settings:
+        return
+    if ask("sacct", "--noheader") is not None:
+        return
+    raise RuntimeError(
+        "sacct does not answer: call this on a machine from which Slurm takes jobs; if this Slurm has no accounting, "
+        f"have squeue asked: slurm-status-command: squeue in {file}, and MinJobAge above 180 in slurm.conf"
+    )
 
 
 def cancel_jobs(run: str | None) -> None:

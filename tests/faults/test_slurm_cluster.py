@@ -43,6 +43,8 @@ def write_profile(folder: Path, cluster: SlurmCluster) -> Path:
     settings["default-resources"] |= {"slurm_partition": "main"}
     if cluster.accounting:
         settings["default-resources"] |= {"slurm_account": ACCOUNT}
+    else:
+        settings["slurm-status-command"] = "squeue"
     pauses = {"slurm-init-seconds-before-status-checks": 2, "max-status-checks-per-second": 1, "latency-wait": 5}
     folder.mkdir()
     # Each job takes seconds of processors that are not there to start.
@@ -62,12 +64,16 @@ def call_experiment(tmp_path: Path, profile: Path, **options: object) -> list[st
     return command_line("recurrent-mt", "experiment", file, *pairs, "--profile", profile)
 
 
-def find_trainings(cluster: SlurmCluster) -> dict[str, tuple[str, str]]:
+def find_trainings(cluster: SlurmCluster, out: Path) -> dict[str, tuple[str, Path]]:
     """Number, node, and folder of each training that runs."""
-    # The comment is the rule with its wildcards.
+    # The comment is the rule with its wildcards, in which hyphens are underscores.
     said = cluster.run("squeue", "--noheader", "--states=RUNNING", "--format=%A %N %k").stdout
-    found = re.findall(r"^(\d+) (\S+) rule_train_wildcards_(\S+)_(\d+)", said, re.MULTILINE)
-    return {job: (node, f"trainings/{folder}/seed-{seed}") for job, node, folder, seed in found}
+    found = re.findall(r"^(\d+) (\S+) rule_train_wildcards_\S+_([0-9a-f]{8})_(\d+)", said, re.MULTILINE)
+    return {
+        job: (node, folder)
+        for job, node, identity, seed in found
+        for folder in (out / "trainings").glob(f"*-{identity}/seed-{seed}")
+    }
 
 
 def lose_node(cluster: SlurmCluster, run: TrainingProcess) -> None:
@@ -89,16 +95,17 @@ def test_a_comparison_uses_both_nodes_and_outlives_the_loss_of_one(cluster, tmp_
     run = cluster.start(0, call, tmp_path / "run.log")
 
     def share() -> bool:
-        return {node for node, _ in find_trainings(cluster).values()} == {"node0", "node1"}
+        return {node for node, _ in find_trainings(cluster, tmp_path / "out").values()} == {"node0", "node1"}
 
     wait_until(share, run.process, pause=1)
-    lost, folder = next((job, folder) for job, (node, folder) in find_trainings(cluster).items() if node == "node1")
-    wait_until((tmp_path / "out" / folder / "checkpoints/checkpoint_last.pt").exists, run.process)
+    running = find_trainings(cluster, tmp_path / "out")
+    lost, folder = next((job, folder) for job, (node, folder) in running.items() if node == "node1")
+    wait_until((folder / "checkpoints/checkpoint_last.pt").exists, run.process)
     lose_node(cluster, run)
     said = cluster.run("scontrol", "show", "job", lost).stdout
     assert "Restarts=1" in said and (f"Account={ACCOUNT}" in said) == cluster.accounting
     assert run.wait() == 0, run.text
-    (update,) = resumed_at((tmp_path / "out" / folder / "train.log").read_text())
+    (update,) = resumed_at((folder / "train.log").read_text())
     assert 0 < update < 30
     for seed in ("1", "2"):
         assert len(values(tmp_path / "out", "BLEU", seed=seed)) == 2
@@ -110,8 +117,8 @@ def test_a_training_over_its_time_limit_is_resumed_by_the_same_command(cluster, 
         tmp_path, write_profile(tmp_path / "profile", cluster), systems="lstm", seeds="1", minutes=2, processes=2
     )
     over = cluster.start(0, call, tmp_path / "over.log")
-    ((job, (_, folder)),) = wait_until(lambda: find_trainings(cluster).items(), over.process, pause=1)
-    wait_until((tmp_path / "out" / folder / "checkpoints/checkpoint_last.pt").exists, over.process)
+    ((job, (_, folder)),) = wait_until(lambda: find_trainings(cluster, tmp_path / "out").items(), over.process, pause=1)
+    wait_until((folder / "checkpoints/checkpoint_last.pt").exists, over.process)
     # A minute is the least that Slurm takes. As the profile's limit, it might be over before the first update.
     assert cluster.run("scontrol", "update", f"JobId={job}", "TimeLimit=1").returncode == 0
     assert over.wait() == 1
@@ -120,7 +127,7 @@ def test_a_training_over_its_time_limit_is_resumed_by_the_same_command(cluster, 
     assert over.text.endswith("(rerun the same command to try again)\n")
     again = cluster.start(0, call, tmp_path / "again.log")
     assert again.wait() == 0, again.text
-    (update,) = resumed_at((tmp_path / "out" / folder / "train.log").read_text())
+    (update,) = resumed_at((folder / "train.log").read_text())
     assert update > 0
 
 

@@ -33,7 +33,12 @@ def train_script(*options: str, overrides: list[str]) -> list[str]:
         options: of the script, before the configuration.
         overrides: of the configuration, ``KEY=VALUE``.
     """
-    script = ["bash", str(toy.REPOSITORY / "scripts/train.sh"), *options, "configs/rnnsearch-30-small.yaml"]
+    script = [
+        "bash",
+        str(toy.REPOSITORY / "scripts/train.sh"),
+        *options,
+        str(toy.REPOSITORY / "configs/rnnsearch-30-small.yaml"),
+    ]
     return ["env", f"VENV={sys.prefix}", "SETUP=no", *script, *MODEL, *SCHEDULE, *overrides]
 
 

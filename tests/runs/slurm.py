@@ -19,20 +19,18 @@ from pathlib import Path
 COMMANDS = ("sbatch", "squeue", "sacct", "scancel", "scontrol", "sinfo", "srun")
 
 
-def write_commands(folder: Path, *, accounting: bool, youngest: int | None = 300) -> Path:
+def write_commands(folder: Path, *, accounting: bool) -> Path:
     """Makes the commands.
 
     Args:
         folder: new; it gets the folders ``bin`` and ``jobs``.
         accounting: whether `sacct` answers.
-        youngest: seconds for which Slurm remembers a job that has ended; None if nothing says so.
 
     Returns:
         The folder with the commands.
     """
     (folder / "jobs").mkdir(parents=True)
     (folder / "accounting").write_text("yes" if accounting else "")
-    (folder / "MinJobAge").write_text("" if youngest is None else f"MinJobAge               = {youngest} sec\n")
     (folder / "command").touch()
     (folder / "bin").mkdir()
     for name in COMMANDS:
@@ -124,7 +122,7 @@ def answer(name: str, folder: Path, words: list[str]) -> int:
     if name in ("sacct", "squeue"):
         print("".join(f"{number}|{state}\n" for number, state in states(folder).items()), end="")
     elif name == "scontrol":
-        print((folder / "MinJobAge").read_text())
+        print("MinJobAge               = 300 sec")
     elif name == "sinfo":
         print("PARTITION\nmain*")
     return 0

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 from snakemake.scheduling.job_scheduler import JobScheduler
 
-from recurrent_mt.runs.launcher import WORKFLOW, status_options
+from recurrent_mt.runs.launcher import WORKFLOW, require_status
 from tests.cli.recipes import needs_tools, write_corpus
 from tests.commands import command_line, environment
 from tests.runs.slurm import living, states, write_commands
@@ -18,7 +18,6 @@ from tests.waiting import wait_until
 from workflow.snakemake_logger_plugin_progress.slurm import keep_configuration, repair_executor, repair_scheduler
 
 OURS = WORKFLOW / "profiles" / "slurm"
-SQUEUE = ["--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks"]
 #: The text of an experiment without systems.
 DATA = "pair: fr-en\nsegmentation: word:40\ntokenizer: none\n"
 
@@ -27,8 +26,9 @@ DATA = "pair: fr-en\nsegmentation: word:40\ntokenizer: none\n"
 def cluster(tmp_path, monkeypatch):
     """Puts the commands on PATH."""
 
-    def make(**settings):
-        monkeypatch.setenv("PATH", f"{write_commands(tmp_path / 'slurm', **settings)}:{os.environ['PATH']}")
+    def make(*, accounting):
+        commands = write_commands(tmp_path / "slurm", accounting=accounting)
+        monkeypatch.setenv("PATH", f"{commands}:{os.environ['PATH']}")
         return tmp_path / "slurm"
 
     return make
@@ -40,37 +40,25 @@ def write_profile(folder, text):
     return folder
 
 
-def test_jobs_are_asked_for_again_where_nothing_answers_for_a_while(cluster):
+def test_a_cluster_with_accounting_can_say_what_becomes_of_jobs(cluster):
     cluster(accounting=True)
-    assert status_options(OURS) == ["--slurm-status-attempts", "8640", "--max-status-checks-per-second", "0.1"]
+    require_status(OURS)
 
 
-@pytest.mark.parametrize(("lines", "pause"), [("", 40), ("slurm-init-seconds-before-status-checks: 120", 66)])
-def test_squeue_is_asked_where_there_is_no_accounting(lines, pause, cluster, tmp_path):
-    cluster(accounting=False, youngest=200)
-    profile = write_profile(tmp_path / "profile", f"executor: slurm\n{lines}\n")
-    assert status_options(profile)[-4:] == [*SQUEUE, str(pause)]
-
-
-@pytest.mark.parametrize("youngest", [60, None])
-def test_a_cluster_that_forgets_its_jobs_is_refused(youngest, cluster):
-    cluster(accounting=False, youngest=youngest)
-    with pytest.raises(RuntimeError, match=f"no accounting.*MinJobAge in slurm.conf is {youngest or 'not known'}"):
-        status_options(OURS)
-
-
-def test_a_machine_without_slurm_is_refused(monkeypatch, tmp_path):
+def test_one_without_is_refused(cluster, monkeypatch, tmp_path):
+    cluster(accounting=False)
+    with pytest.raises(RuntimeError, match=r"no accounting.*slurm-status-command: squeue in .*config\.yaml"):
+        require_status(OURS)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(RuntimeError, match="neither sacct nor squeue answers"):
-        status_options(OURS)
+    with pytest.raises(RuntimeError, match="sacct does not answer: call this on a machine from which Slurm takes jobs"):
+        require_status(OURS)
 
 
 def test_what_a_profile_says_stays(cluster, tmp_path):
-    cluster(accounting=False, youngest=60)
-    said = "slurm-status-command: squeue\nslurm-status-attempts: 3\nmax-status-checks-per-second: 1\n"
-    assert status_options(write_profile(tmp_path / "own", f"executor: slurm\n{said}")) == []
-    assert status_options(write_profile(tmp_path / "lsf", "executor: lsf\n")) == []
-    assert status_options(tmp_path / "in the folder of the call, or Snakemake's own") == []
+    cluster(accounting=False)
+    require_status(write_profile(tmp_path / "own", "executor: slurm\nslurm-status-command: squeue\n"))
+    require_status(write_profile(tmp_path / "lsf", "executor: lsf\n"))
+    require_status(tmp_path / "in the folder of the call, or Snakemake's own")
 
 
 def start(tmp_path):
@@ -78,7 +66,8 @@ def start(tmp_path):
     write_corpus(tmp_path / "corpus")
     (tmp_path / "data.yaml").write_text(DATA)
     pauses = "slurm-init-seconds-before-status-checks: 1\nmax-status-checks-per-second: 1\n"
-    profile = write_profile(tmp_path / "profile", f"executor: slurm\njobs: 20\n{pauses}")
+    status = f"slurm-status-command: squeue\n{pauses}"
+    profile = write_profile(tmp_path / "profile", f"executor: slurm\njobs: 20\n{status}")
     arguments = (tmp_path / "data.yaml", f"corpus={tmp_path / 'corpus'}", f"out={tmp_path / 'out'}")
     line = command_line("recurrent-mt", "experiment", *arguments, "--profile", profile)
     return subprocess.Popen(
@@ -125,7 +114,7 @@ def test_what_the_cluster_does_not_take_is_named(cluster, tmp_path):
     said, _ = process.communicate()
     assert process.returncode == 1 and not states(folder)
     assert "Preparing the words of train.fr: failed" in said
-    assert "not submitted: WorkflowError: Failed to run sinfo" in said and "no such cluster" in said
+    assert "Job submission failed with exception: Failed to run sinfo" in said and "no such cluster" in said
 
 
 def test_no_node_is_excluded_because_a_job_of_it_began_anew(monkeypatch):
@@ -138,9 +127,6 @@ def test_no_node_is_excluded_because_a_job_of_it_began_anew(monkeypatch):
         def run_jobs(self, jobs):
             for job in jobs:
                 self.run_job(job)
-
-        def run_job_pre(self, job):
-            pass
 
         def run_job(self, job):
             self._failed_nodes.add("None assigned")

@@ -1,8 +1,7 @@
-"""What Snakemake's executor for Slurm, version 2.6.1, leaves out: jobs are announced, and what is not submitted fails.
+"""What Snakemake and its executors get wrong on a cluster with Slurm.
 
-It hands jobs to threads, whose exceptions nobody reads: the run would wait for ever for a job that was never submitted.
-It leaves out nodes that it takes for failed. What starts the command within a job, version 0.6.1 of another executor,
-forgets where Slurm's configuration is.
+That of Slurm, version 2.8.0, leaves out nodes that it takes for failed. What starts the command within a job, version
+0.6.1 of another executor, forgets where Slurm's configuration is. Snakemake 9.27.1 may hang at SIGTERM.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from snakemake.scheduling.job_scheduler import JobScheduler
-from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 
 
 class NamedNodes(set[str]):
@@ -32,27 +30,18 @@ class NamedNodes(set[str]):
 
 
 def repair_executor() -> None:
-    """Wraps two methods of the executor, if Snakemake has loaded it; a second call changes nothing."""
+    """Wraps a method of the executor, if Snakemake has loaded it; a second call changes nothing."""
     executor = getattr(sys.modules.get("snakemake_executor_plugin_slurm"), "Executor", None)
     if executor is None or hasattr(executor.run_jobs, "__wrapped__"):
         return
-    run_jobs, run_job = executor.run_jobs, executor.run_job
+    run_jobs = executor.run_jobs
 
     @functools.wraps(run_jobs)
-    def announce_and_run(self: Any, jobs: Sequence[Any]) -> None:
+    def run_anywhere(self: Any, jobs: Sequence[Any]) -> None:
         self._failed_nodes = NamedNodes(self._failed_nodes)
-        for job in jobs:
-            self.run_job_pre(job)
         run_jobs(self, jobs)
 
-    @functools.wraps(run_job)
-    def run_or_report(self: Any, job: Any) -> None:
-        try:
-            run_job(self, job)
-        except Exception as error:
-            self._report_job_error_threadsafe(SubmittedJobInfo(job), f"not submitted: {type(error).__name__}: {error}")
-
-    executor.run_jobs, executor.run_job = announce_and_run, run_or_report
+    executor.run_jobs = run_anywhere
 
 
 def keep_configuration() -> None:
