@@ -33,13 +33,11 @@ def train_script(*options: str, overrides: list[str]) -> list[str]:
         options: of the script, before the configuration.
         overrides: of the configuration, ``KEY=VALUE``.
     """
-    script = [
-        "bash",
-        str(toy.REPOSITORY / "scripts/train.sh"),
-        *options,
-        str(toy.REPOSITORY / "configs/rnnsearch-30-small.yaml"),
-    ]
-    return ["env", f"VENV={sys.prefix}", "SETUP=no", *script, *MODEL, *SCHEDULE, *overrides]
+    script, configuration = toy.REPOSITORY / "scripts/train.sh", toy.REPOSITORY / "configs/rnnsearch-30-small.yaml"
+    # Each key once: the last one counts.
+    settings = dict(pair.split("=", 1) for pair in (*MODEL, *SCHEDULE, *overrides))
+    given = [f"{key}={value}" for key, value in settings.items()]
+    return ["env", f"VENV={sys.prefix}", "SETUP=no", "bash", str(script), *options, str(configuration), *given]
 
 
 def train_command(*options: str, overrides: list[str]) -> list[str]:
