@@ -45,7 +45,7 @@ class Sources(NamedTuple):
     Attributes:
         words: (V',) the numbers of the words that their translations may have.
         own: what each step reads of each sentence, by name: ``keys`` (B, S', A), which attention compares with,
-            ``values`` (B, S', C), which it reads, ``present`` (B, S'), False where a shorter sentence has nothing, and,
+            ``values`` (B, S', …), which it reads, ``present`` (B, S'), False where a shorter sentence has nothing, and,
             with a shortlist, ``excluded`` (B, V'), −∞ for words that are those of other sentences, otherwise 0.
         shared: what each step reads besides, by name: with a shortlist, the words' part of the output layer.
     """

@@ -57,7 +57,7 @@ class ChunkedCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
             ValueError: if a model with an adaptive softmax is trained.
         """
         if torch.is_grad_enabled() and getattr(model.decoder, "adaptive_softmax", None) is not None:
-            raise ValueError("--adaptive-softmax-cutoff needs --criterion adaptive_loss")
+            raise ValueError("--adaptive-softmax-cutoff does not go with this criterion: leave it out")
         if reduce and _computes_loss(model):
             asked = {"loss_of": sample["target"], "label_smoothing": self.eps}
             sample = {**sample, "net_input": {**sample["net_input"], **asked}}

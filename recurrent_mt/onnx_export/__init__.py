@@ -150,7 +150,7 @@ def move_shared(graphs: Sequence[onnx.ModelProto], file: Path) -> None:
 
 
 def build_encoder(model: ExportedModel, graph: Graph) -> onnx.ModelProto:
-    """From the words (S, B) of sentences to ``keys`` (B, S', A), ``values`` (B, S', C), and the first state.
+    """From the words (S, B) of sentences to ``keys`` (B, S', A), ``values`` (B, S', …), and the first state.
 
     ``lengths`` (B,) says where each sentence ends. B is 1 unless the encoder is one of
     :data:`~recurrent_mt.onnx_export.encoders.READ_BATCHES`.

@@ -29,6 +29,9 @@ from .graph import (
 NOTHING = -1e30
 #: How far a score can be below the best: of the softmax, a word there has less than a float can tell.
 FURTHEST = -60.0
+#: Weights of a context from which on it takes longer to multiply what is read at each step than to read the products of
+#: all annotations, which are made once.
+MOST_WEIGHTS = 2**20
 
 
 class Source(NamedTuple):
@@ -36,7 +39,8 @@ class Source(NamedTuple):
 
     Attributes:
         keys: (B, S', A).
-        values: (B, S', C) the annotations; without attention, (B, 1, P) the products of the one that there is.
+        values: (B, S', C) the annotations, or (B, S', P) their products with every weight that a context is multiplied
+            by: see :func:`reads_products`.
         present: (B, S') where there is an annotation, in a step; empty before.
     """
 
@@ -73,12 +77,11 @@ def products_width(decoder: AnyDecoder) -> int:
 def prepare_source(graph: Graph, decoder: AnyDecoder, encoded: Encoded, words: Words) -> tuple[Source, dict[str, str]]:
     """The source as every step reads it, and the state before the first step of a hypothesis each, by name."""
     attention, shapes = attention_of(decoder), state_shapes(decoder)
-    if attention is None:
-        keys = encoded.summary
-        values = multiply_context(graph, decoder, keys)
-    else:
-        values = encoded.annotations
-        keys = values if attention.key is None else apply_linear(graph, values, attention.key)
+    readable = encoded.summary if attention is None else encoded.annotations
+    values = multiply_context(graph, decoder, readable) if reads_products(decoder) else readable
+    keys = readable
+    if attention is not None:
+        keys = readable if attention.key is None else apply_linear(graph, readable, attention.key)
         keys = keys if attention.scale == 1 else graph.op("Mul", keys, attention.scale)
     hidden = graph.op("Tanh", apply_linear(graph, encoded.summary, decoder.initial))
     state = {"hidden": graph.op("Reshape", hidden, [-1, *shapes["hidden"][1:]])}
@@ -92,6 +95,12 @@ def prepare_source(graph: Graph, decoder: AnyDecoder, encoded: Encoded, words: W
         return graph.op("Transpose", graph.op("Reshape", rows, shape), perm=[1, 0, 2])
 
     return Source(by_sentence(keys), by_sentence(values)), state
+
+
+def reads_products(decoder: AnyDecoder) -> bool:
+    """Whether annotations are multiplied once, and not the context of each step: the only one, and those of many."""
+    weights = products_width(decoder) * decoder.readout.context.in_features
+    return attention_of(decoder) is None or weights > MOST_WEIGHTS
 
 
 def multiply_context(graph: Graph, decoder: AnyDecoder, contexts: str) -> str:
@@ -136,6 +145,8 @@ class DecoderStep:
             scores = graph.op("MatMul", graph.op("Tanh", pairs), attention.score)
         scores = graph.op("Where", graph.op("Unsqueeze", present, [1]), scores, NOTHING)  # (B, k, S')
         contexts = graph.op("MatMul", graph.op("Softmax", scores, axis=-1), values)
+        if reads_products(self.decoder):
+            return graph.op("Reshape", contexts, [-1, products_width(self.decoder)])
         contexts = graph.op("Reshape", contexts, [-1, self.readout.context.in_features])
         return multiply_context(graph, self.decoder, contexts)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -106,15 +109,15 @@ class Screen:
 
 
 def keep_text(text: str) -> str:
-    """Text that Pearmut shows as such: what begins like ``<img `` is markup for it, whose scripts would run."""
-    return f" {text}" if text.startswith("<") else text
+    """Text without what Pearmut takes for markup, such as ``<b>`` and, at the beginning, ``<img ``: with a space."""
+    return re.sub("<(?=[a-zA-Z/!])", "< ", text)
 
 
 def make_campaign(name: str, mode: str, tasks: Sequence[Sequence[Screen]]) -> dict[str, Any]:
     """The content of a campaign's file.
 
     Args:
-        name: by which Pearmut knows the campaign.
+        name: by which Pearmut knows the campaign, with a checksum of its screens.
         mode: a key of `MODES`.
         tasks: the screens of each annotator, in their order. Pearmut shuffles the translations of a screen.
     """
@@ -133,4 +136,6 @@ def make_campaign(name: str, mode: str, tasks: Sequence[Sequence[Screen]]) -> di
     }
     if mode == SIDE_BY_SIDE:
         info["sliders"] = [{"name": scale.name, "min": scale.low, "max": scale.high, "step": 1} for scale in scales]
-    return {"campaign_id": name, "info": info, "data": [[screen.document() for screen in task] for task in tasks]}
+    data = [[screen.document() for screen in task] for task in tasks]
+    checksum = hashlib.sha256(json.dumps(data).encode()).hexdigest()[:8]
+    return {"campaign_id": f"{name}-{checksum}", "info": info, "data": data}

@@ -59,10 +59,8 @@ class Entry(Content):
     """What Pearmut writes when somebody has rated a screen, or when the dashboard resets all that somebody did."""
 
     user_id: str
-    #: None for a reset
-    annotation: Annotated[
-        list[dict[str, Answer]] | None, BeforeValidator(lambda given: None if given == RESET else given)
-    ]
+    #: nothing for a reset
+    annotation: Annotated[list[dict[str, Answer]], BeforeValidator(lambda given: [] if given == RESET else given)]
     item: list[Shown] = []
 
 
@@ -90,8 +88,8 @@ def read_ratings(path: str | PathLike[str]) -> tuple[str, list[Ratings]]:
     Who rated a screen twice meant the second; what the dashboard has reset does not count.
 
     Raises:
-        FileError: if it is something else; it names the first place that is wrong. Also if it has several campaigns, or
-            nobody has rated anything.
+        FileError: if it is something else; it names the first place that is wrong. Also if it has several campaigns,
+            answers about other translations than were shown, or none.
     """
     data = Path(path).read_bytes()
     try:
@@ -101,20 +99,22 @@ def read_ratings(path: str | PathLike[str]) -> tuple[str, list[Ratings]]:
             raise FileError(path, "it is of a rating page of an earlier version: score it with that version") from error
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
-        raise FileError(f"{path}, {place}" if place else path, first["msg"]) from error
+        message = f"{first['msg']}: give what Pearmut's dashboard gives for \"Download all annotations\""
+        raise FileError(f"{path}, {place}" if place else path, message) from error
     if len(campaigns) != 1:
         raise FileError(path, f"it has {len(campaigns)} campaigns: download from the dashboard of one")
     ((campaign, entries),) = campaigns.items()
     said: dict[str, dict[str, dict[Item, int]]] = {}
     for entry in entries:
-        if entry.annotation is None:
+        if [screen.rated.keys() for screen in entry.item] != [answers.keys() for answers in entry.annotation]:
+            raise FileError(path, f"answers of {entry.user_id!r} are not about the translations that were shown")
+        if not entry.annotation:
             said.pop(entry.user_id, None)
             continue
         values = said.setdefault(entry.user_id, {})
-        for screen, answers in zip(entry.item, entry.annotation, strict=True):
+        for screen, answers in zip(entry.item, entry.annotation):
             for name, rated in screen.rated.items():
-                if name in answers:
-                    note_answer(values, Item(screen.item_id, rated.systems, rated.kind), answers[name])
+                note_answer(values, Item(screen.item_id, rated.systems, rated.kind), answers[name])
     found = [Ratings(str(path), annotator, values) for annotator, values in said.items() if values]
     if not found:
         raise FileError(path, "nobody has rated anything")

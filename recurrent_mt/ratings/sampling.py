@@ -33,8 +33,8 @@ class RatedTexts:
         if not self.systems:
             raise ValueError("there are no systems to rate")
         for name in self.systems:
-            if name.isdigit() or '"' in name:
-                raise ValueError(f"system {name}: Pearmut takes no name that is a number or has a quotation mark")
+            if name.isdigit() or " = " in name or set(name) & set('"&<'):
+                raise ValueError(f'system {name}: a name that is a number, or has ", &, <, or " = ", cannot be rated')
         texts = {"source": self.source, "reference": self.reference}
         texts |= {f"system {name}": lines for name, lines in self.systems.items()}
         counts = {name: len(lines) for name, lines in texts.items() if lines is not None}
@@ -186,7 +186,7 @@ def degrade(text: str, donors: Sequence[str], rng: random.Random) -> str | None:
     begin, end = spans[first][0], spans[first + count - 1][1]
     for donor in rng.sample(donors, len(donors)):
         stretch = pick_stretch(donor, count, rng)
-        if stretch is not None and stretch.casefold() != text[begin:end].casefold():
+        if stretch is not None and stretch.casefold().split() != text[begin:end].casefold().split():
             return text[:begin] + stretch + text[end:]
     return None
 

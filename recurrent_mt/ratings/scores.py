@@ -77,7 +77,7 @@ def score_scale(
         ValueError: if there are no annotators or fewer than 2 resamples.
     """
     if not annotators:
-        raise ValueError("there are no annotators left to score")
+        raise ValueError("all annotators fail the controls: leave --exclude-failing out to see how")
     if resamples < 2:
         raise ValueError(f"resamples is {resamples}: at least 2 (1000 is usual)")
     raw = {ratings.annotator: collect_ordinary_values(ratings, scale) for ratings in annotators}

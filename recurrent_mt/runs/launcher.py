@@ -36,6 +36,8 @@ PATIENCE = 10
 LOCK = ".lock"
 #: Seconds in which a command of Slurm answers, if it does.
 ANSWER = 60
+#: How often the executor asks for jobs again where nothing answers, and how many times a second: for a day.
+STATUS_OPTIONS = {"slurm-status-attempts": "8640", "max-status-checks-per-second": "0.1"}
 
 
 @dataclass(frozen=True)
@@ -219,7 +221,7 @@ def run_workflow(
     if plan.experiment.updates:
         command += ["--logger-progress-limit", str(plan.experiment.updates)]
     if profile and not settings.dry_run:
-        require_status(profile)
+        command += status_options(profile)
     command += ["--forcerun", *again] if again else []
     home = find_home(place if settings.dry_run else folder, shared=settings.profile is not None)
     patience = PATIENCE if profile else None
@@ -364,22 +366,26 @@ def find_cluster_run(folder: Path) -> str | None:
     return found[-1] if found else None
 
 
-def require_status(profile: Path) -> None:
-    """Raises RuntimeError if Slurm's executor cannot learn what becomes of its jobs: it would wait for ever.
+def status_options(profile: Path) -> list[str]:
+    """Options by which Slurm's executor learns what becomes of its jobs; without, it would wait for ever.
 
     Args:
-        profile: of Snakemake. One for another executor is left alone, and so is one that says what is asked.
+        profile: of Snakemake. What it says is left as it is, and nothing is added to one for another executor.
+
+    Raises:
+        RuntimeError: if `sacct` does not answer, and the profile names nothing else to ask.
     """
     file = profile / "config.yaml"
     settings = (yaml.safe_load(file.read_text(encoding="utf-8")) if file.is_file() else None) or {}
-    if settings.get("executor") != "slurm" or "slurm-status-command" in settings:
-        return
-    if ask("sacct", "--noheader") is not None:
-        return
-    raise RuntimeError(
-        "sacct does not answer: call this on a machine from which Slurm takes jobs; if this Slurm has no accounting, "
-        f"have squeue asked: slurm-status-command: squeue in {file}, and MinJobAge above 180 in slurm.conf"
-    )
+    if settings.get("executor") != "slurm":
+        return []
+    if "slurm-status-command" not in settings and ask("sacct", "--noheader") is None:
+        raise RuntimeError(
+            "sacct does not answer: call this on a machine from which Slurm takes jobs; if this Slurm has no "
+            f"accounting, have squeue asked: slurm-status-command: squeue in {file}, and MinJobAge above 180 in "
+            "slurm.conf"
+        )
+    return [word for key, value in STATUS_OPTIONS.items() if key not in settings for word in (f"--{key}", value)]
 
 
 def cancel_jobs(run: str | None) -> None:

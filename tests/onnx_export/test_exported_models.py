@@ -11,7 +11,7 @@ from fairseq.checkpoint_utils import load_model_ensemble_and_task
 from fairseq.sequence_generator import SequenceGenerator
 
 from recurrent_mt.layers.grconv import DilatedGRConvEncoder
-from recurrent_mt.onnx_export import encoders, export_model
+from recurrent_mt.onnx_export import decoder, encoders, export_model
 from recurrent_mt.onnx_translation import MORE, TIMES, OnnxModel, beam_search, translate
 from recurrent_mt.shortlist import Shortlist, write_shortlist
 from recurrent_mt.text_files import FileError
@@ -97,6 +97,12 @@ def test_an_exported_model_translates_as_fairseq_does(architecture, attention, o
     batch = sources(LENGTHS)
     found = beam_search(export(model, tmp_path), words_of(batch), beam=5, max_words=9)
     assert_same_translations(found, generate([model], batch))
+
+
+@pytest.mark.parametrize("options", [{"decoder_layers": 2}, {"decoder_cell": "min_gru"}], ids=["gru", "min_gru"])
+def test_so_does_a_large_one_whose_annotations_are_multiplied_once(options, tmp_path, monkeypatch):
+    monkeypatch.setattr(decoder, "MOST_WEIGHTS", 0)
+    test_an_exported_model_translates_as_fairseq_does("gru_encoder", "additive", options, tmp_path)
 
 
 def test_every_graph_is_that_of_a_model_here():

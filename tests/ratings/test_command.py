@@ -1,6 +1,7 @@
 """recurrent-mt rate and ratings: what they write, and what they refuse to write over."""
 
 import json
+import re
 
 import pytest
 
@@ -27,7 +28,8 @@ def test_a_campaign_has_the_name_of_its_file(rate, tmp_path):
         "with a damaged translation\n"
     )
     campaign = json.loads(out.read_text(encoding="utf-8"))
-    assert campaign["campaign_id"] == "mine" and [len(task) for task in campaign["data"]] == [28] * 3
+    assert re.fullmatch("mine-[0-9a-f]{8}", campaign["campaign_id"])
+    assert [len(task) for task in campaign["data"]] == [28] * 3
 
 
 def test_texts_are_not_overwritten_by_a_campaign(rate, tmp_path):

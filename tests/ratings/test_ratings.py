@@ -70,6 +70,9 @@ def forget_whose_they_are(data):
             r"a\.json, side\.3\.annotation\.0\..*\.sliders\.adequacy: Input should be less than",
         ),
         (forget_whose_they_are, r"a\.json, side\.3\.item\.0\.rated: Field required"),
+        (lambda data: data["side"][3].update(annotation=None), r"side\.3\.annotation: Input should be a valid array"),
+        (lambda data: data["side"][3].update(annotation=[{}]), r"a\.json: answers of 'anna' are not about the trans"),
+        (lambda data: data["side"][3].update(item=[]), r"a\.json: answers of 'anna' are not about the translations"),
         (lambda data: data.update(other=[]), r"a\.json: it has 2 campaigns: download from the dashboard of one"),
         (lambda data: data["side"].clear(), r"a\.json: nobody has rated anything"),
         (

@@ -136,7 +136,7 @@ def test_no_alpha():
 
 
 def test_what_cannot_be_scored():
-    with pytest.raises(ValueError, match="there are no annotators left"):
+    with pytest.raises(ValueError, match="all annotators fail the controls"):
         score_scale([], ASSESSMENT)
     with pytest.raises(ValueError, match="resamples is 1"):
         score_scale([rated("a", 1, 2, 3, 4)], ASSESSMENT, resamples=1)

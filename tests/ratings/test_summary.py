@@ -47,7 +47,7 @@ def test_those_who_fail_are_named_and_scored_or_left_out_on_request():
     without = evaluate_ratings(campaign, [anna, ben], exclude_failing=True)
     assert without.excluded == ("ben",) and "Left out of what follows: ben" in as_text(without)
     assert without.scales == evaluate_ratings(campaign, [anna]).scales
-    with pytest.raises(ValueError, match="no annotators left"):
+    with pytest.raises(ValueError, match="all annotators fail the controls: leave --exclude-failing out"):
         evaluate_ratings(campaign, [ben], exclude_failing=True)
 
 

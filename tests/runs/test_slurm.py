@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 from snakemake.scheduling.job_scheduler import JobScheduler
 
-from recurrent_mt.runs.launcher import WORKFLOW, require_status
+from recurrent_mt.runs.launcher import WORKFLOW, status_options
 from tests.cli.recipes import needs_tools, write_corpus
 from tests.commands import command_line, environment
 from tests.runs.slurm import living, states, write_commands
@@ -42,23 +42,25 @@ def write_profile(folder, text):
 
 def test_a_cluster_with_accounting_can_say_what_becomes_of_jobs(cluster):
     cluster(accounting=True)
-    require_status(OURS)
+    assert status_options(OURS) == ["--slurm-status-attempts", "8640", "--max-status-checks-per-second", "0.1"]
 
 
 def test_one_without_is_refused(cluster, monkeypatch, tmp_path):
     cluster(accounting=False)
     with pytest.raises(RuntimeError, match=r"no accounting.*slurm-status-command: squeue in .*config\.yaml"):
-        require_status(OURS)
+        status_options(OURS)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(RuntimeError, match="sacct does not answer: call this on a machine from which Slurm takes jobs"):
-        require_status(OURS)
+        status_options(OURS)
 
 
 def test_what_a_profile_says_stays(cluster, tmp_path):
     cluster(accounting=False)
-    require_status(write_profile(tmp_path / "own", "executor: slurm\nslurm-status-command: squeue\n"))
-    require_status(write_profile(tmp_path / "lsf", "executor: lsf\n"))
-    require_status(tmp_path / "in the folder of the call, or Snakemake's own")
+    said = "slurm-status-command: squeue\nslurm-status-attempts: 3\n"
+    asked = status_options(write_profile(tmp_path / "own", f"executor: slurm\n{said}"))
+    assert asked == ["--max-status-checks-per-second", "0.1"]
+    assert status_options(write_profile(tmp_path / "lsf", "executor: lsf\n")) == []
+    assert status_options(tmp_path / "in the folder of the call, or Snakemake's own") == []
 
 
 def start(tmp_path):
