@@ -99,7 +99,7 @@ def read_ratings(path: str | PathLike[str]) -> tuple[str, list[Ratings]]:
             raise FileError(path, "it is of a rating page of an earlier version: score it with that version") from error
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
-        message = f"{first['msg']}: give what Pearmut's dashboard gives for \"Download all annotations\""
+        message = f'{first["msg"]}: give what Pearmut\'s dashboard gives for "Download all annotations"'
         raise FileError(f"{path}, {place}" if place else path, message) from error
     if len(campaigns) != 1:
         raise FileError(path, f"it has {len(campaigns)} campaigns: download from the dashboard of one")
