@@ -24,7 +24,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--system", action="append", required=True, metavar="NAME=FILE", help="a system's translations; repeatable"
     )
-    parser.add_argument("--out", required=True, metavar="FILE", help="the campaign; its name is that of the file")
+    parser.add_argument(
+        "--out", required=True, metavar="FILE", help="the campaign, named after the file, with a checksum"
+    )
     parser.add_argument(
         "--mode",
         choices=list(MODES),
@@ -65,6 +67,6 @@ def summarize(screens: list[Screen]) -> str:
     """Describes in one line what there is to rate."""
     kinds = [translation.kind for screen in screens for translation in screen.translations]
     return (
-        f"{len(screens)} screens with {len(kinds)} translations; to see how they rate, {kinds.count(DEGRADED)} screens "
-        "come again with a damaged translation"
+        f"{len(screens)} screens with {len(kinds)} translations, of which {kinds.count(DEGRADED)} are damaged ones on "
+        "a screen that comes again, to see how they rate"
     )

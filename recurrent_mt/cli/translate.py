@@ -66,7 +66,7 @@ PAUSE = 30
 #: What translates.
 WITH_PYTORCH, WITH_ONNXRUNTIME = "PyTorch translates", "onnxruntime translates"
 #: What the other one would give, to those who have not named a model of a box.
-FULLER = "scripts/setup.sh adds PyTorch, larger models, and the page of recurrent-mt demo"
+FULLER = "scripts/setup.sh adds PyTorch, other models, and the page of recurrent-mt demo"
 SOONER = "recurrent-mt translate {} onnx answers sooner, with a model in eight bits"
 #: What the log says of lines.
 TOO_LONG = "%s: more than %s tokens are not translated, and leave an empty line: divide it into sentences"

@@ -24,8 +24,8 @@ def test_a_campaign_has_the_name_of_its_file(rate, tmp_path):
     out = tmp_path / "mine.json"
     done = rate("--out", out, "--annotators", 3)
     assert done.stdout == (
-        f"{out}: for each of 3 annotators, 28 screens with 56 translations; to see how they rate, 8 screens come again "
-        "with a damaged translation\n"
+        f"{out}: for each of 3 annotators, 28 screens with 56 translations, of which 8 are damaged ones on a "
+        "screen that comes again, to see how they rate\n"
     )
     campaign = json.loads(out.read_text(encoding="utf-8"))
     assert re.fullmatch("mine-[0-9a-f]{8}", campaign["campaign_id"])
