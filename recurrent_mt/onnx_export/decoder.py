@@ -98,7 +98,7 @@ def prepare_source(graph: Graph, decoder: AnyDecoder, encoded: Encoded, words: W
 
 
 def reads_products(decoder: AnyDecoder) -> bool:
-    """Whether annotations are multiplied once, and not the context of each step: the only one, and those of many."""
+    """Whether annotations are multiplied once, not the context at each step: without attention, or of many weights."""
     weights = products_width(decoder) * decoder.readout.context.in_features
     return attention_of(decoder) is None or weights > MOST_WEIGHTS
 

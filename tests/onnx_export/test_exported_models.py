@@ -103,6 +103,9 @@ def test_an_exported_model_translates_as_fairseq_does(architecture, attention, o
 def test_so_does_a_large_one_whose_annotations_are_multiplied_once(options, tmp_path, monkeypatch):
     monkeypatch.setattr(decoder, "MOST_WEIGHTS", 0)
     test_an_exported_model_translates_as_fairseq_does("gru_encoder", "additive", options, tmp_path)
+    sources, _ = OnnxModel(tmp_path, threads=1).encode([np.array([4, 2])])
+    made = decoder.products_width(build("gru_encoder", decoder_attention="additive", **options).decoder.layer)
+    assert sources.own["values"].shape == (1, 2, made)
 
 
 def test_every_graph_is_that_of_a_model_here():
