@@ -43,11 +43,12 @@ class Sources(NamedTuple):
     """Encoded sentences.
 
     Attributes:
-        words: (V',) the numbers of the words that their translations may have.
+        words: (B, 1, W) the numbers of the words that the translations of each may have; without a shortlist (V,), all.
         own: what each step reads of each sentence, by name: ``keys`` (B, S', A), which attention compares with,
             ``values`` (B, S', …), which it reads, ``present`` (B, S'), False where a shorter sentence has nothing, and,
-            with a shortlist, ``excluded`` (B, V'), −∞ for words that are those of other sentences, otherwise 0.
-        shared: what each step reads besides, by name: with a shortlist, the words' part of the output layer.
+            with a shortlist, ``choices`` (B, 1, W), the places of its words among those of the batch, and the same
+            words' bias and scales of the output layer.
+        shared: what each step reads besides, by name: with a shortlist, the weight of the batch's words.
     """
 
     words: np.ndarray
@@ -55,7 +56,15 @@ class Sources(NamedTuple):
     shared: dict[str, np.ndarray]
 
     def select(self, sentences: np.ndarray) -> Sources:
-        return self._replace(own={name: array[sentences] for name, array in self.own.items()})
+        own = {name: array[sentences] for name, array in self.own.items()}
+        return self._replace(own=own, words=self.words[sentences] if self.words.ndim > 1 else self.words)
+
+    def name_words(self, places: np.ndarray) -> np.ndarray:
+        """The numbers of the words that a step has found, (N, k) by their places."""
+        if self.words.ndim == 1:
+            return places
+        by_sentence = places.reshape(len(self.words), -1)
+        return self.words[np.arange(len(self.words))[:, None], 0, by_sentence].reshape(places.shape)
 
 
 class OnnxModel:
@@ -125,8 +134,12 @@ class OnnxModel:
         if self._shortlist is None or self._output is None:
             return Sources(np.arange(len(self.target_words)), own, {}), state
         words, allowed = self._shortlist.select(pad(sentences, self.pad))
-        own["excluded"] = penalty(~allowed)
-        return Sources(words, own, self._output.run(self._output.outputs, {"words": words})), state
+        output = self._output.run(self._output.outputs, {"words": words})
+        shared = {"output_weight": output.pop("output_weight")}
+        choices, present = positions(allowed)
+        own |= {"choices": choices, **{name: array[choices] for name, array in output.items()}}
+        own["output_bias"] = own.get("output_bias", 0) + penalty(~present)
+        return Sources(words[choices], own, shared), state
 
     def _encode_batch(self, sentences: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
         """What the encoder makes of sentences, by name."""
@@ -142,8 +155,9 @@ class OnnxModel:
             words: (N,) the last words, ``</s>`` before the first; as many hypotheses for each sentence, in turn.
             sources: B sentences.
             state: of N hypotheses.
-            forbidden: (V',) what is added to the log-probabilities: −∞ where a word may not follow, and otherwise 0.
-            count: k, how many words for each hypothesis; there are no more than V'.
+            forbidden: as the sources' words, what is added to the log-probabilities: −∞ where a word may not follow,
+                and otherwise 0.
+            count: k, how many words for each hypothesis; there are no more than W, or V.
 
         Returns:
             (N, k) log-probabilities, (N, k) words, and the state.
@@ -151,7 +165,7 @@ class OnnxModel:
         Raises:
             FileError: if a graph cannot be run, or a log-probability is no number.
         """
-        count = min(count, len(sources.words))
+        count = min(count, sources.words.shape[-1])
         states = [f"next_{name}" for name in self._state_names]
         inputs = {"word": words, **sources.own, **sources.shared, **state}
         inputs |= {"forbidden": forbidden, "count": np.array([count])}
@@ -159,7 +173,7 @@ class OnnxModel:
         if np.isnan(found["scores"]).any():
             raise FileError(self._decoder.path, "it computes what is no number (NaN): export another model")
         state = {name: found[following] for name, following in zip(self._state_names, states)}
-        return found["scores"], sources.words[found["following"]], state
+        return found["scores"], sources.name_words(found["following"]), state
 
 
 def pad(sentences: Sequence[np.ndarray], padding: int) -> np.ndarray:
@@ -201,6 +215,15 @@ class Session:
         except Exception as error:  # as above
             first_line = str(error).partition("\n")[0]
             raise FileError(self.path, f"onnxruntime cannot run it: {first_line}; export the model again") from error
+
+
+def positions(chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where each row (B, V') is True, (B, 1, W) in turn, and which of these there are: rows with fewer end with 0."""
+    counts = chosen.sum(axis=1)
+    present = np.arange(counts.max()) < counts[:, None]
+    places = np.zeros(present.shape, dtype=np.int64)
+    places[present] = chosen.nonzero()[1]
+    return places[:, None], present[:, None]
 
 
 def check_files(folder: Path, checksums: Mapping[str, str]) -> None:
@@ -297,7 +320,7 @@ def beam_search(
     check_search(beam, max_words, length_penalty)
     limit = min(max_words or TIMES * max(map(len, sentences)) + MORE, model.longest_target - 1)
     sources, state = model.encode(sentences)
-    beam = min(beam, len(sources.words) - 1)
+    beam = min(beam, sources.words.shape[-1] - 1)
     state = {name: rows.repeat(beam, axis=0) for name, rows in state.items()}
     running = np.arange(len(sentences))
     words = np.full((len(sentences), beam, 1), model.eos)

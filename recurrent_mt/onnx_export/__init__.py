@@ -29,7 +29,6 @@ from .decoder import (
     score_selected,
     score_words,
     select_outputs,
-    selected_description,
     state_shapes,
 )
 from .encoders import READ_BATCHES, add_encoder
@@ -168,10 +167,14 @@ def build_encoder(model: ExportedModel, graph: Graph) -> onnx.ModelProto:
 
 
 def build_output(model: ExportedModel, graph: Graph) -> onnx.ModelProto:
-    """From the words (V',) that the translations of a batch may have to the decoder's inputs of the output layer."""
+    """From the words (V',) that the translations of a batch may have to what the output layer has of them.
+
+    ``output_weight`` (O, V') is an input of the decoder; of the others, (V',), each sentence has its own words'.
+    """
     selected = select_outputs(graph, model.output, graph.input("words", "int", ["V"]))
+    graph.output(selected.pop("weight"), "output_weight", graph.selected_format, [None, "V"])
     for name, value in selected.items():
-        graph.output(value, *selected_description(graph, name))
+        graph.output(value, f"output_{name}", "float", ["V"])
     return graph.model()
 
 
@@ -180,9 +183,8 @@ def build_decoder(model: ExportedModel, graph: Graph, *, shortlist: bool) -> onn
 
     N is a multiple of B: hypothesis n is one of sentence n // (N / B). Before the first word, the last word is
     ``</s>``. Of each hypothesis, ``following`` (N, k) are the ``count`` (1,) most probable words, and ``scores`` their
-    log-probabilities, to which ``forbidden`` (V,) was added. With a shortlist, there are only the words that
-    :func:`build_output` was given, numbered by their places there; ``excluded`` (B, V') is −∞ for those of them that a
-    sentence cannot have, and otherwise 0.
+    log-probabilities, to which ``forbidden`` (V,) was added. With a shortlist, each sentence has W words: ``choices``
+    (B, 1, W) are their places among the words that :func:`build_output` was given, and ``following`` theirs in that.
     """
     shapes = state_shapes(model.decoder)
     word = graph.input("word", "int", ["N"])
@@ -200,7 +202,6 @@ def build_decoder(model: ExportedModel, graph: Graph, *, shortlist: bool) -> onn
     )
     features, following = step(embed(graph, model.target_embedding, word), state)
     scores = (score_selected if shortlist else score_words)(graph, features, model.output)
-    scores = graph.op("Add", scores, graph.input("forbidden", "float", ["V"]))
     best, words = graph.op("TopK", scores, graph.input("count", "int", [1]), count=2)
     graph.output(best, "scores", "float", ["N", None])
     graph.output(words, "following", "int", ["N", None])

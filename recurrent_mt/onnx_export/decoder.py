@@ -251,32 +251,31 @@ def select_outputs(graph: Graph, output: nn.Module, words: str) -> dict[str, str
     return selected if last.bias is None else {**selected, "bias": graph.op("Gather", last.bias, words)}
 
 
-def selected_description(graph: Graph, name: str) -> tuple[str, str, list[str | None]]:
-    """How `output.onnx` and the decoder call one of these: its name, format, and shape, whose last size is V'."""
-    format, rank = ("float", 1) if name == "bias" else graph.selected[name]
-    return f"output_{name}", format, [None] * (rank - 1) + ["V"]
-
-
 def score_words(graph: Graph, features: str, output: nn.Module) -> str:
-    """The log-probabilities (N, V) of all words."""
+    """The log-probabilities (N, V) of all words, to which ``forbidden`` (V,) is added."""
     for layer in output_layers(output):
         features = apply_linear(graph, features, layer)
-    return graph.op("LogSoftmax", features, axis=-1)
+    scores = graph.op("LogSoftmax", features, axis=-1)
+    return graph.op("Add", scores, graph.input("forbidden", "float", ["V"]))
 
 
 def score_selected(graph: Graph, features: str, output: nn.Module) -> str:
-    """The log-probabilities (N, V') of the words of :func:`select_outputs`, of which each sentence has some."""
+    """The log-probabilities (N, W) of the words that each sentence may have: those of its ``choices`` (B, 1, W).
+
+    ``forbidden`` (B, 1, W) is added to them; ``output_bias`` is −∞ where a sentence has fewer than W.
+    All hypotheses are multiplied by all words of :func:`select_outputs`; what follows is computed for a sentence's own.
+    """
     *others, last = output_layers(output)
     for layer in others:
         features = apply_linear(graph, features, layer)
-    selected = {name: graph.input(*selected_description(graph, name)) for name in graph.selected}
-    scores = graph.multiply_selected(features, selected)
-    if last.bias is not None:
-        scores = graph.op("Add", scores, graph.input(*selected_description(graph, "bias")))
-    excluded = graph.op("Unsqueeze", graph.input("excluded", "float", ["B", "V"]), [1])
-    by_sentence = graph.op("Mul", graph.op("Shape", excluded), [1, -1, 1])
-    scores = graph.op("Add", graph.op("Reshape", scores, by_sentence), excluded)  # (B, k, V')
+    choices = graph.input("choices", "int", ["B", 1, "W"])
+    sentences = graph.op("Slice", graph.op("Shape", choices), [0], [1])
+    rows = graph.op("Reshape", features, graph.op("Concat", sentences, [-1, last.in_features], axis=0))  # (B, k, O)
+    hypotheses = graph.op("Slice", graph.op("Shape", rows), [1], [2])
+    choices = graph.op("Expand", choices, graph.op("Concat", [1], hypotheses, [1], axis=0))
+    scores = graph.multiply_selected(rows, lambda products: graph.op("GatherElements", products, choices, axis=2))
+    scores = graph.op("Add", scores, graph.input("output_bias", "float", ["B", 1, "W"]))
     # Where a share of the softmax is no normal number, onnxruntime takes eight times as long.
     distance = graph.op("Sub", scores, graph.op("ReduceMax", scores, [-1], keepdims=1))
-    scores = graph.op("Add", graph.op("LogSoftmax", graph.op("Max", distance, FURTHEST), axis=-1), excluded)
-    return graph.op("Reshape", scores, graph.op("Slice", by_sentence, [1], [3]))
+    scores = graph.op("LogSoftmax", graph.op("Max", distance, FURTHEST), axis=-1)
+    return graph.op("Flatten", graph.op("Add", scores, graph.input("forbidden", "float", ["B", 1, "W"])), axis=2)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
@@ -82,16 +82,20 @@ class Graph:
         """The products (N, M) of a weight (M, K) with rows (N, K), plus the bias (M,) if there is one."""
         return self.op("Gemm", rows, weight, *([] if bias is None else [bias]), transB=1)
 
-    #: What is selected of a weight: the format of each value, and its rank.
-    selected: ClassVar[dict[str, tuple[str, int]]] = {"weight": ("float", 2)}
+    #: The format of the weight in what is selected.
+    selected_format = "float"
 
     def select(self, weight: Tensor, numbers: str) -> dict[str, str]:
         """The rows of a weight (M, K) that have these numbers (M',), as :meth:`multiply_selected` takes them."""
         return {"weight": self.op("Transpose", self.op("Gather", weight, numbers))}
 
-    def multiply_selected(self, rows: str, selected: Mapping[str, str]) -> str:
-        """The products (N, M') of selected rows with rows (N, K)."""
-        return self.op("MatMul", rows, selected["weight"])
+    def multiply_selected(self, rows: str, choose: Callable[[str], str]) -> str:
+        """The products (B, k, W) of rows (B, k, K) with those of the selected that ``choose`` takes of (B, k, M')."""
+        return choose(self.op("MatMul", rows, self.selected_weight()))
+
+    def selected_weight(self) -> str:
+        """The input (K, M') that has the selected rows of a weight."""
+        return self.input("output_weight", self.selected_format, [None, "V"])
 
     def look_up(self, table: Tensor, words: str) -> str:
         """The rows of a table that words have."""

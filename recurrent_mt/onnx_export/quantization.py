@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Callable
 
 import numpy as np
 from onnx import TensorProto
@@ -16,6 +15,7 @@ from .graph import Graph, Operand
 LARGEST = 64
 #: The largest of a row that enters a layer, which becomes numbers from 1 to 255 around what stands for zero.
 LARGEST_INPUT, ZERO = 127, 128
+ZERO_POINT = np.array(ZERO, dtype=np.uint8)
 #: The scale of a row of zeros is not zero.
 LEAST = 1e-12
 
@@ -31,33 +31,37 @@ class EightBitGraph(Graph):
 
     def multiply(self, rows: str, weight: Tensor, bias: Tensor | None = None) -> str:
         numbers, scales = round_rows(weight)
+        whole, scale = self._round(rows)
         # onnxruntime turns the matrix when it loads the model.
-        product = self._multiply_whole(rows, self.op("Transpose", numbers), scales)
+        product = self.op("MatMulInteger", whole, self.op("Transpose", numbers), ZERO_POINT)
+        product = self._scale(product, scales, scale)
         return product if bias is None else self.op("Add", product, bias)
 
-    selected: ClassVar = {"weight": ("int8", 2), "scales": ("float", 1)}
+    selected_format = "int8"
 
     def select(self, weight: Tensor, numbers: str) -> dict[str, str]:
         rounded, scales = round_rows(weight)
         turned = self.op("Transpose", self.op("Gather", rounded, numbers))
         return {"weight": turned, "scales": self.op("Gather", scales, numbers)}
 
-    def multiply_selected(self, rows: str, selected: Mapping[str, str]) -> str:
-        return self._multiply_whole(rows, selected["weight"], selected["scales"])
+    def multiply_selected(self, rows: str, choose: Callable[[str], str]) -> str:
+        whole, scale = self._round(rows)
+        product = self.op("MatMulInteger", whole, self.selected_weight(), ZERO_POINT)
+        return self._scale(choose(product), self.input("output_scales", "float", ["B", 1, "W"]), scale)
 
-    def _multiply_whole(self, rows: str, weight: str, scales: Operand) -> str:
-        """The products (N, M) of rows (N, K), rounded, and a weight (K, M) of whole numbers with its columns' scales.
-
-        The product is multiplied by the scales of the columns first, and then by those of the rows: of the other order,
-        onnxruntime (1.31) makes one operator, whose result for a single row was a tenth off.
-        """
+    def _round(self, rows: str) -> tuple[str, str]:
+        """Rows (…, K) as whole numbers, and their scales (…, 1)."""
         largest = self.op("Max", self.op("ReduceMax", self.op("Abs", rows), [-1], keepdims=1), LEAST)
         scale = self.op("Mul", largest, 1 / LARGEST_INPUT)
         rounded = self.op("Add", self.op("Round", self.op("Div", rows, scale)), float(ZERO))
-        whole = self.op("Cast", rounded, to=TensorProto.UINT8)
-        product = self.op("MatMulInteger", whole, weight, np.array(ZERO, dtype=np.uint8))
-        product = self.op("Mul", self.op("Cast", product, to=TensorProto.FLOAT), scales)
-        return self.op("Mul", product, scale)
+        return self.op("Cast", rounded, to=TensorProto.UINT8), scale
+
+    def _scale(self, product: str, scales: Operand, scale: str) -> str:
+        """A product of whole numbers times the scales of its columns, and then times those of its rows.
+
+        Of the other order, onnxruntime (1.31) makes one operator, whose result for a single row was a tenth off.
+        """
+        return self.op("Mul", self.op("Mul", self.op("Cast", product, to=TensorProto.FLOAT), scales), scale)
 
     def look_up(self, table: Tensor, words: str) -> str:
         numbers, scales = round_rows(table)
