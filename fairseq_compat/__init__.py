@@ -43,9 +43,7 @@ REPAIRS = {
     "repairs.checkpoint_utils": ("fairseq.checkpoint_utils",),
     "repairs.data": ("fairseq.data.data_utils", "fairseq.data.dictionary", "fairseq_cli.preprocess"),
     "repairs.distributed": ("fairseq.distributed.utils",),
-    "repairs.generate": (
-        *("fairseq_cli.eval_lm", "fairseq_cli.generate", "fairseq_cli.interactive", "fairseq_cli.validate"),
-    ),
+    "repairs.generate": ("fairseq_cli.generate", "fairseq_cli.interactive"),
     "repairs.iterators": ("fairseq.data.iterators",),
     "repairs.optim": (
         *("fairseq.models.ema.ema", "fairseq.optim.fp16_optimizer"),

@@ -1,13 +1,10 @@
-"""Repairs of the commands that use models: fairseq-generate, fairseq-interactive, fairseq-validate, fairseq-eval-lm."""
+"""Repairs of the commands that translate: fairseq-generate and fairseq-interactive."""
 
 import contextlib
-import copy
-import os
 from types import SimpleNamespace
 
 from ..module_view import ModuleView
 from ..replacements import around
-from .checked_options import check_overrides
 from .sentence_lengths import SentenceLengthError, longest_sentence
 from .unknown_words import Alignment
 
@@ -15,63 +12,27 @@ from .unknown_words import Alignment
 READING = SimpleNamespace(before=0, batch=[])
 
 
-@around("fairseq_cli.eval_lm", "main")
-def evaluate(evaluate_all, cfg, *args, **kwargs):
-    """Refuse ``--model-overrides`` of options that the models do not have."""
-    check_overrides(getattr(cfg, "common_eval", cfg))
-    return evaluate_all(cfg, *args, **kwargs)
-
-
-@around("fairseq_cli.generate", "main")
-def generate(generate_all, cfg):
-    """Let each of several shards have a file of its own: with ``--results-path DIR``, that of I is in ``DIR/shardI``.
-
-    fairseq 0.12.2 has one name for all of them.
-    """
-    from fairseq_cli.generate import Namespace, convert_namespace_to_omegaconf
-
-    check_overrides(getattr(cfg, "common_eval", cfg))
-    if isinstance(cfg, Namespace):
-        cfg = convert_namespace_to_omegaconf(cfg)
-    place, shards = cfg.common_eval.results_path, cfg.dataset
-    if place is not None and shards.num_shards > 1:
-        cfg = copy.deepcopy(cfg)
-        cfg.common_eval.results_path = os.path.join(place, f"shard{shards.shard_id}")
-    return generate_all(cfg)
-
-
 @around("fairseq_cli.generate", "_main")
-def generate_shard(translate, cfg, output_file):
-    """Translate the part that ``--num-shards N --shard-id I`` ask for, with room for the longest sentence.
-
-    fairseq 0.12.2 reads these options in ``fairseq-eval-lm`` alone: each of N processes translates everything.
-    """
+def translate_set(translate, cfg, output_file):
+    """Make room for the longest sentence."""
     import fairseq_cli.generate
 
     def sources(task, sample):
         texts = task.dataset(cfg.dataset.gen_subset).src
         return [texts.get_original_text(number) for number in sample["id"].tolist()]
 
-    # What fairseq-generate reads instead, for nothing but the batches; as fairseq-eval-lm joins them.
-    cfg = copy.deepcopy(cfg)
-    shards, processes = cfg.dataset, cfg.distributed_training
-    processes.distributed_world_size = max(shards.num_shards, processes.distributed_world_size)
-    processes.distributed_rank = max(shards.shard_id, processes.distributed_rank)
     with _prepared_tasks(fairseq_cli.generate, cfg, sources):
         return translate(cfg, output_file)
 
 
 @around("fairseq_cli.interactive", "main")
 def translate_lines(translate, cfg):
-    """Refuse a language model, which fairseq 0.12.2 does not load, and make room for the longest sentence."""
+    """Make room for the longest sentence."""
     import fairseq_cli.interactive
     from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 
-    check_overrides(getattr(cfg, "common_eval", cfg))
     if isinstance(cfg, fairseq_cli.interactive.Namespace):
         cfg = convert_namespace_to_omegaconf(cfg)
-    if cfg.generation.lm_path:
-        raise ValueError("fairseq-interactive adds no language model: leave --lm-path out, or use fairseq-generate")
     with _prepared_tasks(fairseq_cli.interactive, cfg, lambda task, sample: READING.batch):
         return translate(cfg)
 
@@ -155,33 +116,3 @@ def _align_with_sources(task, sources, symbol):
         return found
 
     task.inference_step = search_and_align
-
-
-@around("fairseq_cli.validate", "main")
-def validate(validate_all, cfg, override_args=None):
-    """Take the criterion that is asked for; fairseq 0.12.2 always takes the checkpoint's."""
-    import fairseq_cli.validate
-    from omegaconf import open_dict
-
-    check_overrides(getattr(cfg, "common_eval", cfg))
-    if not hasattr(override_args, "criterion"):
-        return validate_all(cfg, override_args)
-    checkpoint_utils = fairseq_cli.validate.checkpoint_utils
-
-    def load(*args, **kwargs):
-        models, saved, task = checkpoint_utils.load_model_ensemble_and_task(*args, **kwargs)
-        # Of the checkpoint's own criterion, fairseq changes the options that are given, and leaves the others.
-        if saved.criterion._name != cfg.criterion._name:
-            options = dict(cfg.criterion)
-            # A link to an option of another group, for whose value the validation parser takes the text of the link.
-            if "sentence_avg" in options:
-                options["sentence_avg"] = saved.optimization.sentence_avg
-            with open_dict(saved):
-                saved.criterion = options
-        return models, saved, task
-
-    fairseq_cli.validate.checkpoint_utils = ModuleView(checkpoint_utils, load_model_ensemble_and_task=load)
-    try:
-        return validate_all(cfg, override_args)
-    finally:
-        fairseq_cli.validate.checkpoint_utils = checkpoint_utils

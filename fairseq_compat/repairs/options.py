@@ -3,12 +3,11 @@
 import sys
 
 from ..replacements import around
-from .checked_options import contradiction
 
 
 @around("fairseq.options", "parse_args_and_arch")
 def parse_args_and_arch(parse, parser, input_args=None, *args, **kwargs):
-    """Refuse options that contradict each other, and ask for a TPU only if the user does.
+    """Ask for a TPU only if the user does.
 
     fairseq 0.12.2 takes ``--bf16`` and ``--memory-efficient-bf16`` as a request to train on a TPU, and stops without
     ``torch_xla``: "'NoneType' object has no attribute 'xla_device'". Its trainer and its optimizers need no TPU for
@@ -18,9 +17,6 @@ def parse_args_and_arch(parse, parser, input_args=None, *args, **kwargs):
     namespace = parsed[0] if isinstance(parsed, tuple) else parsed
     if getattr(namespace, "tpu", False) and not parser.get_default("tpu"):
         namespace.tpu = "--tpu" in (sys.argv[1:] if input_args is None else input_args)
-    # A command has some of the options; with suppress_defaults, only what was given is there.
-    if message := contradiction(namespace):
-        parser.error(message)
     return parsed
 
 

@@ -1,11 +1,9 @@
 """Repairs of fairseq's tasks, and of how they build models: limits, batches, dictionaries, searches."""
 
 import dataclasses
-import json
 import os
 
 from ..replacements import after_import, around
-from .checked_options import check_names
 from .comparisons import DICTIONARIES, changed_dictionaries, describe_dictionaries, task_options
 from .sentence_lengths import POSITIONS, SIDES, UNLIMITED, require_lengths
 
@@ -38,18 +36,6 @@ def get_batch_iterator(
         require_lengths(self, dataset, max_tokens, max_positions)
     limits = resolve_max_positions(max_positions, max_tokens)
     return get(self, dataset, max_tokens, max_sentences, limits, ignore_invalid_inputs, *args, **kwargs)
-
-
-@around("fairseq.tasks.fairseq_task", "FairseqTask.build_generator")
-def build_generator(build, self, models, args, seq_gen_cls=None, extra_gen_cls_kwargs=None, *others, **kwargs):
-    """Refuse a language model of other words: fairseq 0.12.2 adds its scores by the numbers of words."""
-    language_model = (extra_gen_cls_kwargs or {}).get("lm_model")
-    if language_model is not None and language_model.decoder.dictionary != self.target_dictionary:
-        raise ValueError(
-            "--lm-path: the language model was loaded with the dict.txt in the data folder, which has other words "
-            "than the target dictionary: train it with that one as its dict.txt"
-        )
-    return build(self, models, args, seq_gen_cls, extra_gen_cls_kwargs, *others, **kwargs)
 
 
 @around("fairseq.tasks.language_modeling", "LanguageModelingTask.setup_task")
@@ -92,18 +78,6 @@ def compare_dictionaries(load, self, state):
     if changes := changed_dictionaries(state, self):
         raise ValueError(f"not what the model was trained with: {'; '.join(changes)}")
     load(self, state)
-
-
-@around("fairseq.tasks.translation", "TranslationTask.build_model")
-def know_the_search(build_model, self, cfg, from_checkpoint=False):
-    """Refuse a misspelled option of ``--eval-bleu-args`` before training."""
-    from fairseq.dataclass.configs import GenerationConfig
-
-    # A model that was trained with a misspelled option is loaded all the same.
-    if self.cfg.eval_bleu and not from_checkpoint:
-        known = {field.name for field in dataclasses.fields(GenerationConfig)}
-        check_names("--eval-bleu-args", json.loads(self.cfg.eval_bleu_args), known, "there is")
-    return build_model(self, cfg, from_checkpoint)
 
 
 @around("fairseq.tasks.translation", "load_langpair_dataset")

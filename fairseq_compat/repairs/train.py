@@ -9,7 +9,6 @@ import threading
 from fairseq_cli.train import checkpoint_utils, logger
 
 from ..replacements import around
-from .checked_options import contradiction
 from .iterators import count_groups
 from .sentence_lengths import require_lengths
 from .training_state import reached_limit
@@ -22,11 +21,8 @@ LOWER_IS_BETTER = ("loss", "nll_loss", "ppl")
 
 @around("fairseq_cli.train", "main")
 def main(train_all, cfg, *args, **kwargs):
-    """Refuse options that mean nothing, and leave with a shell's status when asked to end."""
+    """Refuse to keep the worst model as the best, and leave with a shell's status when asked to end."""
     with ending_on_request():
-        # fairseq-hydra-train parses no command line.
-        if message := contradiction(cfg.model):
-            raise ValueError(message)
         _check_metric(cfg.checkpoint)
         # fairseq keeps it as an attribute of its function, where another training of this process may have left one.
         vars(checkpoint_utils.save_checkpoint).pop("best", None)

@@ -87,35 +87,20 @@ def test_constraints(interactive):
     assert "W7" not in plain.split() and "W7" in constrained.split()
 
 
-def add_language_model(trained, folder, words):
-    """Options that add a language model over these words, and the folder in which it finds them and the test set."""
-    data = folder / "lm"
+def test_a_language_model_of_the_same_words_is_added(trained, tmp_path):
+    words, model = trained / "data/dict.tgt.txt", trained / "save/checkpoint_last.pt"
     splits = [f"--{split}pref={trained / split}.tgt" for split in ("train", "valid")]
-    toy.run("fairseq-preprocess", "--only-source", *splits, "--srcdict", words, "--destdir", data)
-    model = ("--arch", "lstm_lm", "--decoder-embed-dim", 8, "--decoder-hidden-size", 8, "--decoder-out-embed-dim", 8)
+    toy.run("fairseq-preprocess", "--only-source", *splits, "--srcdict", words, "--destdir", tmp_path / "lm")
+    small = ("--arch", "lstm_lm", "--decoder-embed-dim", 8, "--decoder-hidden-size", 8, "--decoder-out-embed-dim", 8)
     toy.run(
-        *("fairseq-train", data, "--task", "language_modeling", *model, "--save-dir", folder / "save"),
+        *("fairseq-train", tmp_path / "lm", "--task", "language_modeling", *small, "--save-dir", tmp_path / "save"),
         *("--optimizer", "adam", "--max-update", 1, "--max-tokens", 600, "--cpu", "--no-epoch-checkpoints"),
         *("--sample-break-mode", "eos"),
     )
-    both = shutil.copytree(trained / "data", folder / "both")
+    both = shutil.copytree(trained / "data", tmp_path / "both")
     shutil.copy(words, both / "dict.txt")
-    return ("--lm-path", folder / "save/checkpoint_last.pt", "--lm-weight", 20), both
-
-
-def test_a_language_model_of_the_same_words_is_added_and_one_of_as_many_others_is_refused(
-    trained, interactive, tmp_path
-):
-    words, model = trained / "data/dict.tgt.txt", trained / "save/checkpoint_last.pt"
-    options, both = add_language_model(trained, tmp_path / "same", words)
+    options = ("--lm-path", tmp_path / "save/checkpoint_last.pt", "--lm-weight", 20)
     assert hypotheses(commands.generate(both, model, *options)) != hypotheses(generate(trained))
-    with pytest.raises(ValueError, match="fairseq-interactive adds no language model: leave --lm-path out"):
-        interactive("w1 w2\n", *options)
-    first, second, *rest = words.read_text().splitlines(keepends=True)
-    (tmp_path / "dict.txt").write_text("".join([second, first, *rest]))
-    options, both = add_language_model(trained, tmp_path / "other", tmp_path / "dict.txt")
-    with pytest.raises(ValueError, match=r"the dict\.txt in the data folder, which has other words than the target"):
-        commands.generate(both, model, *options)
 
 
 def test_sampling(trained):

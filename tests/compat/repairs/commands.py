@@ -9,12 +9,10 @@ from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import fairseq_cli.generate
 import fairseq_cli.preprocess
 import fairseq_cli.train
-import fairseq_cli.validate
 import torch
 from fairseq import options
 from fairseq.dataclass.configs import FairseqConfig
@@ -51,16 +49,6 @@ def generate(data: Path, path: object, *flags: object) -> str:
     """What fairseq-generate prints of the test set."""
     line = [data, "--path", path, "--cpu", "--num-workers", 0, "--beam", 3, *flags]
     return printed(fairseq_cli.generate.main, parse(options.get_generation_parser(), line))
-
-
-def validate(data: Path, path: object, *flags: object) -> None:
-    """fairseq-validate, as it is called by its command line."""
-    line = [data, "--path", path, "--cpu", "--num-workers", 0, *flags]
-    parser = options.get_validation_parser()
-    given = options.parse_args_and_arch(options.get_validation_parser(), [*map(str, line)], suppress_defaults=True)
-    # It would take the log from pytest.
-    with mock.patch.object(fairseq_cli.validate, "reset_logging"):
-        fairseq_cli.validate.main(parse(parser, line), override_args=given)
 
 
 def printed(function: Callable, *arguments: object) -> str:
