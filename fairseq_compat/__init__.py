@@ -45,10 +45,7 @@ REPAIRS = {
     "repairs.distributed": ("fairseq.distributed.utils",),
     "repairs.generate": ("fairseq_cli.generate", "fairseq_cli.interactive"),
     "repairs.iterators": ("fairseq.data.iterators",),
-    "repairs.optim": (
-        *("fairseq.models.ema.ema", "fairseq.optim.fp16_optimizer"),
-        "fairseq.optim.lr_scheduler.reduce_lr_on_plateau",
-    ),
+    "repairs.optim": ("fairseq.models.ema.ema", "fairseq.optim.fp16_optimizer"),
     "repairs.options": ("fairseq.options",),
     "repairs.search": ("fairseq.ngram_repeat_block",),
     "repairs.tasks": (

@@ -6,8 +6,8 @@ import os
 from fairseq.checkpoint_utils import PathManager, logger
 
 from ..replacements import around
-from .comparisons import batch_differences, training_differences
-from .training_state import last_checkpoint, reached_limit
+from .comparisons import batch_differences
+from .training_state import last_checkpoint
 
 #: Options of checkpoints that say how a training begins, and what they are where it goes on.
 GOING_ON = {
@@ -96,35 +96,10 @@ def load_checkpoint_to_cpu(load, path, *args, **kwargs):
 def load_checkpoint(load, cfg, trainer, **kwargs):
     """Let a training that is called again, as clusters do, keep what it has trained, and say what has changed.
 
-    With ``--restore-file``, fairseq 0.12.2 begins from that file each time, and with ``--no-last-checkpoints`` from
-    nothing: what it had trained is overwritten, ``checkpoint_best.pt`` by a worse model. After ``--max-epoch``, it ends
-    with status 0, as if it had trained, whatever seed, rate, or data it is called with.
+    With ``--restore-file``, fairseq 0.12.2 begins from that file each time, and overwrites what it had trained.
     """
-    _refuse_to_overwrite(cfg, trainer)
     with _restoring_once(cfg, trainer):
-        extra_state, epoch_itr = _load_and_compare_batches(load, cfg, trainer, **kwargs)
-        if trainer.get_num_updates():
-            epoch, limit = epoch_itr.next_epoch_idx - 1, trainer.cfg.optimization.max_epoch
-            epochs = f"epoch: {epoch} >= max_epoch: {limit}" if limit and epoch >= limit else ""
-            if epochs or reached_limit(trainer.cfg, trainer):
-                _refuse_other_training(cfg, trainer)
-            if epochs:
-                logger.info("nothing is left to train: %s", epochs)
-    return extra_state, epoch_itr
-
-
-def _refuse_to_overwrite(options, trainer):
-    """Raises ValueError if a training would begin anew where one without a last checkpoint has left its best model."""
-    last = last_checkpoint(options, trainer.checkpoint_suffix)
-    best = os.path.join(options.save_dir, f"checkpoint_best{trainer.checkpoint_suffix}.pt")
-    # A checkpoint that is restored without these resets tells fairseq how good the best model was.
-    goes_on = options.restore_file != GOING_ON["restore_file"] and not (options.reset_optimizer or options.reset_meters)
-    keeps_none = options.no_last_checkpoints and not options.no_save and not os.path.exists(last)
-    if keeps_none and not goes_on and os.path.exists(best):
-        raise ValueError(
-            f"{best} is of a training that cannot go on, since --no-last-checkpoints keeps no last checkpoint, and a "
-            f"new one would overwrite it: choose another --save-dir, or go on with --restore-file {best}"
-        )
+        return _load_and_compare_batches(load, cfg, trainer, **kwargs)
 
 
 @contextlib.contextmanager
@@ -165,8 +140,8 @@ def _load_and_compare_batches(load, cfg, trainer, **kwargs):
     read: dict = {}
 
     def remember(path, state):
-        cfg, sentences = _trained_with(state)
-        read.update(path=path, cfg=cfg, sentences=sentences)
+        position = (state.get("extra_state") or {}).get("train_iterator", {})
+        read.update(path=path, cfg=state.get("cfg"), sentences=position.get("sentences"))
 
     def differences():
         # Of several processes, one has read it.
@@ -191,26 +166,3 @@ def _load_and_compare_batches(load, cfg, trainer, **kwargs):
             *(read["path"], "; ".join(reasons)),
         )
     return extra_state, epoch_itr
-
-
-def _trained_with(state):
-    """The configuration that a checkpoint was trained with, and of how many sentences; None where it does not say."""
-    return state.get("cfg"), (state.get("extra_state") or {}).get("train_iterator", {}).get("sentences")
-
-
-def _refuse_other_training(options, trainer):
-    """Raises ValueError if a finished training is taken for one with other options or data."""
-    from fairseq import checkpoint_utils
-
-    path = options.restore_file
-    if path == GOING_ON["restore_file"]:
-        path = last_checkpoint(options, trainer.checkpoint_suffix)
-    cfg, sentences = _trained_with(checkpoint_utils.load_checkpoint_to_cpu(path))
-    # Each epoch may have a shard of the data, with as many sentences as it has.
-    if trainer.task.has_sharded_data("train"):
-        sentences = None
-    if changes := training_differences(cfg, sentences, trainer):
-        raise ValueError(
-            f"{path} is of a training that has ended, and this is another one: {'; '.join(changes)}. Choose another "
-            "--save-dir for it"
-        )

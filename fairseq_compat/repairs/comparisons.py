@@ -6,9 +6,9 @@ A plug-in says what its options decide in the metadata of their fields (:data:`D
 import dataclasses
 import zlib
 
-#: In the metadata of a dataclass's field: what an option decides. "function": what a model computes; "training": what
-#: a training makes of it; "batches": which pairs are in which batch; None: nothing of these. A model whose dataclass
-#: has the mark is compared in all its options, those without it as "function".
+#: In the metadata of a dataclass's field: what an option decides. "function": what a model computes; "batches": which
+#: pairs are in which batch; anything else: neither. If any option of a model has the mark, those without count as
+#: "function".
 DECIDES = "decides"
 #: Likewise: former names of values, and what each is called now.
 FORMER_NAMES = "former_names"
@@ -26,19 +26,6 @@ BATCHES = (
     *("task.max_source_positions", "task.max_target_positions", "task.truncate_source"),
     *("task.num_batch_buckets", "task.upsample_primary"),
 )
-#: Those that make another model, besides. fairseq itself refuses another criterion or optimizer, and
-#: :func:`changed_options` finds another function.
-TRAINING = (
-    *("optimization.lr", "optimization.update_freq", "optimization.clip_norm", "optimization.sentence_avg"),
-    *("dataset.curriculum", "criterion.label_smoothing"),
-    *("optimizer.weight_decay", "optimizer.adam_betas", "optimizer.adam_eps"),
-    *("lr_scheduler._name", "lr_scheduler.warmup_updates", "lr_scheduler.lr_shrink"),
-    *("model.dropout", "model.encoder_dropout_in", "model.encoder_dropout_out"),
-    *("model.decoder_dropout_in", "model.decoder_dropout_out"),
-    *("model.encoder_freeze_embed", "model.decoder_freeze_embed"),
-)
-#: Stands for the value of an option that a configuration does not have.
-UNKNOWN = object()
 #: What is added to the state of a task in each checkpoint; fairseq itself takes no notice of it.
 DICTIONARIES = "dictionaries"
 
@@ -49,10 +36,12 @@ def changed_options(before, after):
     An option that a checkpoint does not know yet has its default. Of models without the mark, only options that both
     sides know are compared.
     """
+    from fairseq.models import MODEL_DATACLASS_REGISTRY
+
     if before is None or after is None:
         return []
     name, other = (_value(options, "_name", _value(options, "arch")) for options in (before, after))
-    fields = _marked_fields("model", name) or _marked_fields("model", other)
+    fields = _marked_fields(MODEL_DATACLASS_REGISTRY, name) or _marked_fields(MODEL_DATACLASS_REGISTRY, other)
     if fields and name != other:
         return [f"--arch {name} → {other}"]
     defaults = {field.name: field.default for field in fields if field.metadata.get(DECIDES, "function") == "function"}
@@ -108,17 +97,6 @@ def task_options(task):
     return task.cfg if task.cfg is not None else task.args
 
 
-def training_differences(cfg, sentences, trainer):
-    """Say in what a training differs from one of this configuration; the arguments are those of `batch_differences`.
-
-    An option that a side does not know, such as a checkpoint that is older than the option, is no difference.
-    """
-    options = dict.fromkeys((*TRAINING, *_marked_options("model", trainer, "training")))
-    found = _differing(options, cfg, trainer.cfg, UNKNOWN, _is_another_value)
-    batches = _differing_batches(cfg, trainer)
-    return [*batches, *found, *_differing_data(sentences, trainer)]
-
-
 def batch_differences(cfg, sentences, trainer):
     """Say in which options and in how many sentences the batches differ from those of this configuration.
 
@@ -127,52 +105,26 @@ def batch_differences(cfg, sentences, trainer):
         sentences: of its training data; None if that is not known.
         trainer: of this training.
     """
-    return [*_differing_batches(cfg, trainer), *_differing_data(sentences, trainer)]
+    from fairseq.tasks import TASK_DATACLASS_REGISTRY
 
-
-def _differing_batches(cfg, trainer):
-    options = (*BATCHES, *_marked_options("task", trainer, "batches"))
-    # No limit is None or 0.
-    return _differing(options, cfg, trainer.cfg, None, lambda before, now: (before or 0) != (now or 0))
-
-
-def _differing_data(sentences, trainer):
-    now = len(trainer.task.dataset(trainer.cfg.dataset.train_subset))
-    return [] if sentences in (None, now) else [f"the training data had {sentences} sentences and has {now}"]
-
-
-def _differing(options, cfg, other_cfg, default, differ):
-    """Which options differ in two configurations, each in a sentence; none without a configuration."""
+    task = _marked_fields(TASK_DATACLASS_REGISTRY, _value(_value(trainer.cfg, "task"), "_name"))
+    marked = [f"task.{field.name}" for field in task if field.metadata.get(DECIDES) == "batches"]
     found = []
-    for option in options if cfg else ():
+    for option in (*BATCHES, *marked) if cfg else ():
         group, _, name = option.partition(".")
-        before, now = (_value(_value(config, group, default), name, default) for config in (cfg, other_cfg))
-        if differ(before, now):
-            name = "--" + option.removesuffix("._name").rpartition(".")[2].replace("_", "-")
-            found.append(f"{name} was {before} and is {now}")
+        before, now = (_value(_value(config, group), name) for config in (cfg, trainer.cfg))
+        # No limit is None or 0.
+        if (before or 0) != (now or 0):
+            found.append(f"--{name.replace('_', '-')} was {before} and is {now}")
+    now = len(trainer.task.dataset(trainer.cfg.dataset.train_subset))
+    if sentences not in (None, now):
+        found.append(f"the training data had {sentences} sentences and has {now}")
     return found
 
 
-def _is_another_value(before, now):
-    if before is UNKNOWN or now is UNKNOWN:
-        return False
-    # Adam's betas are numbers or their text, with or without spaces.
-    first, second = (str(value).replace(" ", "").strip("([])") for value in (before, now))
-    return before != now and first != second
-
-
-def _marked_options(group, trainer, decided):
-    """The options of the training's model or task whose dataclass says that they decide this."""
-    fields = _marked_fields(group, _value(_value(trainer.cfg, group), "_name"))
-    return [f"{group}.{field.name}" for field in fields if field.metadata.get(DECIDES) == decided]
-
-
-def _marked_fields(group, name):
+def _marked_fields(registry, name):
     """The options of a registered model or task if its dataclass says of any what it decides, otherwise none."""
-    from fairseq.models import MODEL_DATACLASS_REGISTRY
-    from fairseq.tasks import TASK_DATACLASS_REGISTRY
-
-    dataclass = {"model": MODEL_DATACLASS_REGISTRY, "task": TASK_DATACLASS_REGISTRY}[group].get(name)
+    dataclass = registry.get(name)
     fields = [] if dataclass is None else [field for field in dataclasses.fields(dataclass) if field.name != "_name"]
     return fields if any(DECIDES in field.metadata for field in fields) else []
 

@@ -1,11 +1,9 @@
-"""Repairs of fairseq's optimizers, of a schedule, and of moving averages: what a resumed training goes on with."""
+"""Repairs of fairseq's optimizers and moving averages in narrow formats, and of averages of shared matrices."""
 
 from ..replacements import around
 
 #: Under which name the state of an optimizer has its float32 weights, in the order of the parameters.
 MASTERS = "master_weights"
-#: What fairseq leaves out of the state of ``reduce_lr_on_plateau``, as attributes of PyTorch's schedule.
-COUNTS = ("num_bad_epochs", "cooldown_counter")
 
 
 @around("fairseq.optim.fp16_optimizer", "_FP16OptimizerMixin.state_dict")
@@ -40,28 +38,6 @@ def _masters(optimizer):
     return list(masters.values()) if isinstance(masters, dict) else list(masters)
 
 
-@around("fairseq.optim.lr_scheduler.reduce_lr_on_plateau", "ReduceLROnPlateauLRSchedule.state_dict")
-def state_with_counts(get_state, self):
-    """Save how many validations were no better.
-
-    fairseq 0.12.2 saves the best value, not how many were worse since: each interruption begins the count of
-    ``--lr-patience`` anew.
-    """
-    counts = {name: getattr(self.lr_scheduler, name) for name in COUNTS}
-    return {**get_state(self), **counts, "lr": self.optimizer.get_lr()}
-
-
-@around("fairseq.optim.lr_scheduler.reduce_lr_on_plateau", "ReduceLROnPlateauLRSchedule.load_state_dict")
-def load_with_counts(load, self, state):
-    """Go on counting."""
-    load(self, state)
-    for name in COUNTS:
-        setattr(self.lr_scheduler, name, state.get(name, 0))
-    # An optimizer's state brings it as well, but not every checkpoint has one.
-    self.optimizer.set_lr(state.get("lr", self.optimizer.get_lr()))
-    self.has_state_of_a_checkpoint = True
-
-
 @around("fairseq.models.ema.ema", "EMA.__init__")
 def start_in_float32(start, self, model, config, *args, **kwargs):
     """Keep averages of 32 bits.
@@ -72,17 +48,6 @@ def start_in_float32(start, self, model, config, *args, **kwargs):
     # The trainer has the same options, and saves the averages in 32 bits if they say so.
     config.ema_fp32 |= any(value.is_floating_point() and value.itemsize < 4 for value in model.parameters())
     start(self, model, config, *args, **kwargs)
-
-
-@around("fairseq.models.ema.ema", "EMA.step")
-def step_after_the_same_updates(step, self, new_model, updates=None):
-    """Average after the same updates, whether a training was interrupted or not.
-
-    fairseq 0.12.2 counts those of ``--ema-update-freq`` in the process, not from the updates of the training.
-    """
-    if updates is not None and self.config.ema_update_freq > 1:
-        self.update_freq_counter = (updates - 1) % self.config.ema_update_freq
-    return step(self, new_model, updates)
 
 
 @around("fairseq.models.ema.ema", "EMA._step_internal")

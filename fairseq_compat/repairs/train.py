@@ -9,7 +9,6 @@ import threading
 from fairseq_cli.train import checkpoint_utils, logger
 
 from ..replacements import around
-from .iterators import count_groups
 from .sentence_lengths import require_lengths
 from .training_state import reached_limit
 
@@ -74,27 +73,8 @@ def train_what_is_left(train, cfg, trainer, task, epoch_itr):
     if reason := reached_limit(cfg, trainer):
         logger.info("nothing is left to train: %s", reason)
         return [None], True
-    if _is_over(cfg.optimization, epoch_itr):
-        return [None], False
     _check_validation_sets(cfg.dataset, trainer, task)
     return train(cfg, trainer, task, epoch_itr)
-
-
-def _is_over(options, epoch_itr):
-    """Whether ``--skip-remainder-batch`` leaves no update of a resumed epoch, which it then ends.
-
-    fairseq 0.12.2 ends in "UnboundLocalError: valid_losses".
-    """
-    resumed = getattr(epoch_itr, "_next_epoch_itr", None)
-    if resumed is None or not options.skip_remainder_batch:
-        return False
-    frequencies = options.update_freq
-    frequency = frequencies[min(epoch_itr.next_epoch_idx, len(frequencies)) - 1]
-    if count_groups(len(resumed) - resumed.n, frequency, skips=True) > 0:
-        return False
-    logger.info("nothing is left to train in epoch %d", epoch_itr.epoch)
-    epoch_itr.next_epoch_itr().take(resumed.n)
-    return True
 
 
 def _check_validation_sets(options, trainer, task):
@@ -111,21 +91,13 @@ def _check_validation_sets(options, trainer, task):
 
 @around("fairseq_cli.train", "validate_and_save")
 def validate_and_save_the_best(validate_and_save, cfg, trainer, task, epoch_itr, valid_subsets, end_of_epoch):
-    """Save the model whenever a validation is better than all before, and the epoch where its metric is missing.
+    """Save the model whenever a validation is better than all before.
 
     fairseq 0.12.2 saves ``checkpoint_best.pt`` only when it is about to save other checkpoints: with
     ``--validate-interval-updates`` but without ``--save-interval-updates``, or with ``--save-interval`` above
     ``--validate-interval``, the best model may be on no disk, and the best loss in the log may be the current one.
     """
-    metric = cfg.checkpoint.best_checkpoint_metric
-    try:
-        valid_losses, should_stop = validate_and_save(cfg, trainer, task, epoch_itr, valid_subsets, end_of_epoch)
-    except KeyError as error:
-        if error.args != (metric,):
-            raise
-        checkpoint_utils.save_checkpoint(cfg.checkpoint, trainer, epoch_itr, None)
-        message = f"--best-checkpoint-metric {metric}: validation reports no {metric}. What was trained is saved"
-        raise ValueError(message) from None
+    valid_losses, should_stop = validate_and_save(cfg, trainer, task, epoch_itr, valid_subsets, end_of_epoch)
     # If fairseq has saved, the best value is at least as good as this one.
     if valid_losses[0] is not None and _is_better(valid_losses[0], cfg.checkpoint):
         checkpoint_utils.save_checkpoint(cfg.checkpoint, trainer, epoch_itr, valid_losses[0])

@@ -97,25 +97,6 @@ def call_again(trained: Path, save: Path, data: Path, *options: object) -> dict:
     return train(data, save, *options)
 
 
-def test_a_training_with_its_epochs_behind_it_says_so(data: Path, trained: Path, tmp_path: Path, logged):
-    call_again(trained, tmp_path, data, "--max-epoch", 1)
-    assert "nothing is left to train: epoch: 1 >= max_epoch: 1" in logged()
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--max-epoch", 1, "--seed", 2), "--seed was 1 and is 2"),
-        (("--max-update", 1, "--dropout", 0.5), "--dropout was 0.0 and is 0.5"),
-    ],
-    ids=["after its epochs", "after its updates"],
-)
-def test_a_training_that_has_ended_is_not_taken_for_another(options, said, data, trained, tmp_path):
-    message = f"checkpoint_last.pt is of a training that has ended, and this is another one: {said}. Choose another"
-    with pytest.raises(ValueError, match=re.escape(message)):
-        call_again(trained, tmp_path, data, *options)
-
-
 def updates_in(state: dict) -> int:
     return state["optimizer_history"][-1]["num_updates"]
 
@@ -138,19 +119,6 @@ def test_a_training_that_began_with_another_checkpoint_goes_on_from_its_own(data
     shutil.copy(trained, tmp_path / "other.pt")
     call(1, tmp_path / "other.pt")
     assert "goes on from" not in logged(), "another file is another beginning"
-
-
-def test_a_training_that_keeps_no_last_checkpoint_does_not_overwrite_its_best(data, tmp_path, logged):
-    options = ("--max-update", 2, "--no-last-checkpoints")
-    train(data, tmp_path, *options)
-    best = tmp_path / "checkpoint_best.pt"
-    content = best.read_bytes()
-    message = f"{best} is of a training that cannot go on, since --no-last-checkpoints keeps no last"
-    with pytest.raises(ValueError, match=re.escape(message)):
-        train(data, tmp_path, *options)
-    assert best.read_bytes() == content
-    train(data, tmp_path, *options, "--restore-file", best)
-    assert "nothing is left to train: num_updates: 2 >= max_update: 2" in logged()
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,8 @@
-"""A checkpoint's parameters are not trained as another model, nor a training taken for another, without a word."""
+"""A checkpoint's parameters are not trained as another model without a word."""
 
 from __future__ import annotations
 
 import argparse
-import copy
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,9 +10,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 from fairseq.trainer import Trainer
-from omegaconf import OmegaConf
 
-from fairseq_compat.repairs.comparisons import changed_options, training_differences
+from fairseq_compat.repairs.comparisons import batch_differences, changed_options
 from tests.models.building import task
 from tests.training import ADAM, configuration, trainer
 
@@ -121,63 +119,10 @@ def test_options_of_any_form_are_compared():
     assert changed_options(None, now) == [], "a checkpoint that has no options"
 
 
-def test_settings_of_the_optimizer_that_a_checkpoint_keeps_are_named(tmp_path, caplog):
-    path = save(tmp_path / "checkpoint.pt", GRU)
-    training(f"{GRU} --lr 0.5").load_checkpoint(path)
-    assert "goes on with its" not in caplog.text
-    other = training(f"{GRU} --weight-decay 5 --adam-betas (0.5,0.6)")
-    other.load_checkpoint(path)
-    assert f"the optimizer of {path} goes on with its weight_decay of 0.0, not 5.0" in caplog.text
-    assert "its betas of [0.9, 0.999], not [0.5, 0.6]" in caplog.text
-    caplog.clear()
-    other.load_checkpoint(path, optimizer_overrides={"weight_decay": 5.0, "betas": [0.5, 0.6]})
-    assert "goes on with its" not in caplog.text
-    other.load_checkpoint(path, reset_optimizer=True)
-    assert "goes on with its" not in caplog.text
-
-
-def differences(criterion: str, before: tuple[str, ...], now: tuple[str, ...], *missing: str) -> list[str]:
-    """How a training with some flags differs from an ended one, whose checkpoint lacks some options."""
-    saved = copy.deepcopy(configuration(criterion, (*ADAM, *before)))
-    OmegaConf.set_struct(saved, False)
-    for option in missing:
-        group, _, name = option.partition(".")
-        del saved[group][name]
-    task = SimpleNamespace(dataset=lambda _: range(100))
-    trainer = SimpleNamespace(cfg=configuration(criterion, (*ADAM, *now)), task=task)
-    return training_differences(saved, 100, trainer)
-
-
-def test_each_option_that_makes_another_model_is_named():
-    changes = {
-        "--sentence-avg": "--sentence-avg was False and is True",
-        "--curriculum 5": "--curriculum was 0 and is 5",
-        "--label-smoothing 0.1": "--label-smoothing was 0.0 and is 0.1",
-        "--weight-decay 0.1": "--weight-decay was 0.0 and is 0.1",
-        "--adam-betas (0.5,0.6)": "--adam-betas was [0.9, 0.999] and is (0.5,0.6)",
-        "--warmup-updates 100": "--warmup-updates was 0 and is 100",
-        "--encoder-freeze-embed": "--encoder-freeze-embed was False and is True",
-        # Of our own models.
-        "--word-dropout 0.5": "--word-dropout was 0.0 and is 0.5",
-        "--initialization published": "--initialization was default and is published",
-        "--autocast bfloat16": "--autocast was none and is bfloat16",
-    }
-    flags = " ".join(changes).split()
-    assert sorted(differences("chunked_cross_entropy", (), tuple(flags))) == sorted(changes.values())
-
-
 def test_options_of_a_task_that_decide_batches_are_named():
-    task = ("--task", "published_translation", "--sort-k-batches")
+    published = (*ADAM, "--task", "published_translation", "--sort-k-batches")
+    before = configuration("cross_entropy", (*published, "4"))
+    now = configuration("cross_entropy", (*published, "2", "--max-train-words", "8"))
+    resumed = SimpleNamespace(cfg=now, task=SimpleNamespace(dataset=lambda _: range(100)))
     said = ["--sort-k-batches was 4 and is 2", "--max-train-words was 0 and is 8"]
-    assert differences("cross_entropy", (*task, "4"), (*task, "2", "--max-train-words", "8")) == said
-
-
-def test_the_same_options_are_no_difference():
-    flags = ("--lr-scheduler", "inverse_sqrt", "--warmup-updates", "5", "--no-epoch-checkpoints")
-    assert differences("chunked_cross_entropy", flags, (*flags, "--kernel-backend", "packed", "--max-epoch", "9")) == []
-    assert differences("chunked_cross_entropy", (), ("--adam-betas", "(0.9,0.999)")) == []
-
-
-def test_an_option_that_is_newer_than_the_checkpoint_is_no_difference():
-    missing = ("model.initialization", "model.autocast", "criterion.label_smoothing", "optimizer.adam_betas")
-    assert differences("chunked_cross_entropy", (), (), *missing) == []
+    assert batch_differences(before, 100, resumed) == said

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 import torch
-from fairseq.data.iterators import EpochBatchIterator, GroupedIterator
-
-from .commands import train
+from fairseq.data.iterators import EpochBatchIterator
 
 pytestmark = pytest.mark.filterwarnings("ignore:'pin_memory'")
 BATCHES = [[2 * number, 2 * number + 1] for number in range(20)]
@@ -69,61 +65,3 @@ def test_batches_that_are_fixed_to_processes_remain_so():
         list(part.next_epoch_itr())
         (found,) = read(part, 1, 1, fix_batches_to_gpus=True)
         assert sorted(found) == BATCHES[shard::2] != found
-
-
-SINGLE = [[number] for number in range(11)]
-
-
-def epoch(seen: int, *, skips: bool = True, buffer: int = 0) -> EpochBatchIterator:
-    """An iterator over eleven batches of which some have been seen."""
-    options = {"skip_remainder_batch": skips, "reuse_dataloader": True, "buffer_size": buffer}
-    iterator = EpochBatchIterator(Numbers(), list, SINGLE, disable_shuffling=True, **options)
-    iterator.load_state_dict({"epoch": 1, "iterations_in_epoch": seen, "shuffle": False})
-    return iterator
-
-
-@pytest.mark.parametrize("buffer", [0, 3])
-@pytest.mark.parametrize("seen", [0, 1, 5, 10])
-def test_all_batches_but_the_last_are_left(seen: int, buffer: int):
-    iterator = epoch(seen, buffer=buffer)
-    assert list(iterator.next_epoch_itr()) == SINGLE[seen:10]
-    assert iterator.end_of_epoch()
-    assert list(iterator.next_epoch_itr()) == SINGLE[:10]
-    assert iterator.epoch == 2
-
-
-@pytest.mark.parametrize("skips", [False, True])
-@pytest.mark.parametrize("seen", [0, 1, 4, 9, 10])
-@pytest.mark.parametrize("size", [1, 3, 4])
-def test_updates_take_all_groups_that_are_left(size: int, seen: int, skips: bool):
-    """The batches that have been seen may have been in groups of another size."""
-    iterator = epoch(seen, skips=skips)
-    groups = GroupedIterator(iterator.next_epoch_itr(), size, skip_remainder_batch=skips)
-    left = SINGLE[seen : 10 if skips else 11]
-    expected = [left[start : start + size] for start in range(0, len(left), size)]
-    if skips and expected and len(expected[-1]) < size:
-        expected.pop()
-    assert list(groups) == expected
-    # Otherwise, fairseq would begin the same epoch again.
-    assert iterator.end_of_epoch()
-
-
-def learned(data: Path, save: Path, updates: int, frequency: int) -> dict[str, torch.Tensor]:
-    """What fairseq-train makes of so many updates: weights, which 16 bits round, and averages after every other one."""
-    batches = ("--max-tokens", 60, "--required-batch-size-multiple", 1, "--skip-remainder-batch", "--dropout", 0.2)
-    narrow = ("--bf16", "--lr", 0.001, "--store-ema", "--ema-decay", 0.5, "--ema-update-freq", 2)
-    state = train(data, save, *batches, *narrow, "--max-update", updates, "--update-freq", frequency)
-    averages = {f"average {name}": value for name, value in state["extra_state"]["ema"].items()}
-    return {**state["model"], **averages}
-
-
-@pytest.mark.parametrize(("interruptions", "frequency"), [((3, 4), 1), ((1,), 3)], ids=["alone", "groups"])
-def test_a_resumed_training_learns_what_an_uninterrupted_one_does(
-    tmp_path: Path, data: Path, interruptions: tuple[int, ...], frequency: int
-):
-    last = 9 // frequency
-    expected = learned(data, tmp_path / "whole", last, frequency)
-    for updates in (*interruptions, last):
-        found = learned(data, tmp_path / "parts", updates, frequency)
-    assert found.keys() == expected.keys()
-    assert all(found[name].equal(value) for name, value in expected.items())

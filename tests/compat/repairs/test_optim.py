@@ -16,7 +16,7 @@ from fairseq.trainer import Trainer
 
 from tests.models.building import build, task
 
-from .commands import new_trainer, save
+from .commands import new_trainer, save, train
 
 
 @pytest.fixture
@@ -151,17 +151,17 @@ def test_what_is_no_tensor_is_not_averaged():
     assert averages.get_model().weight.allclose(before + 0.25)
 
 
-@pytest.mark.parametrize("frequency", [1, 2, 3])
-@pytest.mark.parametrize("first", [1, 2, 3, 4])
-def test_the_updates_that_count_are_multiples(first: int, frequency: int):
-    """A process that begins with any update counts the same; without a number of updates, it counts its own."""
-    averages = EMA(torch.nn.Linear(1, 1), EMAConfig(store_ema=True, ema_update_freq=frequency))
-    counted: list[int | None] = []
-    averages._step_internal = lambda model, updates=None: counted.append(updates)
-    for updates in range(first, 9):
-        averages.step(averages.model, updates)
-    assert counted == [updates for updates in range(first, 9) if updates % frequency == 0]
-    averages.update_freq_counter, counted[:] = 0, []
-    for _ in range(6):
-        averages.step(averages.model)
-    assert counted == [None] * (6 // frequency)
+def learned(data: Path, folder: Path, updates: int) -> dict[str, torch.Tensor]:
+    """What fairseq-train makes of so many updates: weights, which 16 bits round, and their averages."""
+    narrow = ("--bf16", "--lr", 0.001, "--store-ema", "--ema-decay", 0.5)
+    state = train(data, folder, "--max-tokens", 60, "--dropout", 0.2, *narrow, "--max-update", updates)
+    averages = {f"average {name}": value for name, value in state["extra_state"]["ema"].items()}
+    return {**state["model"], **averages}
+
+
+def test_a_resumed_training_learns_what_an_uninterrupted_one_does(data: Path, tmp_path: Path):
+    expected = learned(data, tmp_path / "whole", 9)
+    for updates in (3, 4, 9):
+        found = learned(data, tmp_path / "parts", updates)
+    assert found.keys() == expected.keys()
+    assert all(found[name].equal(value) for name, value in expected.items())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import signal
 import threading
 import time
@@ -96,17 +95,6 @@ def test_nothing_is_saved_twice_or_where_nothing_is_to_be_saved(validate, monkey
 def test_the_worst_model_as_the_best_is_refused(options, message, data, tmp_path):
     with pytest.raises(ValueError, match=message):
         train(data, tmp_path, *options)
-
-
-def test_an_epoch_without_its_metric_is_saved(data, tmp_path, logged):
-    options = ("--validate-interval-updates", 2, "--max-update", 3, "--best-checkpoint-metric")
-    message = "metric los: validation reports no los. What was trained is saved"
-    with pytest.raises(ValueError, match=message):
-        train(data, tmp_path, *options, "los")
-    assert torch.load(tmp_path / "checkpoint_last.pt")["optimizer_history"][-1]["num_updates"] == 2
-    train(data, tmp_path, *options, "ppl")
-    assert re.search(r"Loaded checkpoint .*checkpoint_last\.pt \(epoch \d @ 2 updates\)", logged())
-    assert torch.load(tmp_path / "checkpoint_best.pt")["optimizer_history"][-1]["num_updates"] == 3
 
 
 class Deleted:
@@ -236,13 +224,3 @@ def test_long_lines_are_skipped_where_that_is_asked_for(long_data: Path, tmp_pat
     path = tmp_path / "checkpoint_last.pt"
     # A search makes a batch of a sentence that is longer than one.
     assert len(toy.lines(generate(long_data, path, "--max-tokens", 60, "--max-len-b", 9), "H")) == 20
-
-
-def test_an_epoch_of_which_nothing_is_left_is_over(data: Path, tmp_path: Path, logged):
-    skipping = ("--max-tokens", 60, "--required-batch-size-multiple", 1, "--skip-remainder-batch")
-    train(data, tmp_path, *skipping, "--max-update", 2, "--update-freq", 2)
-    logged()
-    train(data, tmp_path, *skipping, "--max-update", 4, "--update-freq", 3)
-    log = logged()
-    assert "nothing is left to train in epoch 1" in log
-    assert "end of epoch 2" in log and "end of epoch 1" not in log
