@@ -41,7 +41,7 @@ NEEDED = {
 #: out with FAIRSEQ_COMPAT=minimal in the environment: for whoever reproduces a number of fairseq's.
 REPAIRS = {
     "repairs.checkpoint_utils": ("fairseq.checkpoint_utils",),
-    "repairs.data": ("fairseq.data.data_utils", "fairseq.data.dictionary", "fairseq_cli.preprocess"),
+    "repairs.data": ("fairseq.data.dictionary", "fairseq_cli.preprocess"),
     "repairs.distributed": ("fairseq.distributed.utils",),
     "repairs.generate": ("fairseq_cli.generate", "fairseq_cli.interactive"),
     "repairs.iterators": ("fairseq.data.iterators",),

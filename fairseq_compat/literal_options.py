@@ -12,8 +12,6 @@ from . import NEEDED
 from .replacements import after_import
 
 _OPERATORS = {ast.Add: operator.add, ast.Mult: operator.mul}
-#: Items of the longest list that an option may write as a product.
-_LONGEST = 10_000
 
 
 @after_import(*NEEDED["literal_options"])
@@ -46,16 +44,4 @@ def _value(node):
         return values if isinstance(node, ast.List) else tuple(values)
     if not (isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS):
         return ast.literal_eval(node)
-    left, right = _value(node.left), _value(node.right)
-    result_is_long = isinstance(node.op, ast.Mult) and _size(left) * _size(right) > _LONGEST
-    if result_is_long and not (_is_number(left) and _is_number(right)):
-        raise ValueError("too long")
-    return _OPERATORS[type(node.op)](left, right)
-
-
-def _is_number(value):
-    return isinstance(value, (int, float))
-
-
-def _size(value):
-    return value if _is_number(value) else len(value)
+    return _OPERATORS[type(node.op)](_value(node.left), _value(node.right))

@@ -1,10 +1,10 @@
-"""Repairs of fairseq's text, dictionaries, and binarized data."""
+"""Repairs of how fairseq makes data of text."""
 
 import os
 
 from fairseq.tokenizer import tokenize_line
 
-from ..replacements import around, in_place_of
+from ..replacements import around
 from .text_lines import count_lines
 
 
@@ -24,17 +24,6 @@ def compare_files(main, args):
     return main(args)
 
 
-@around("fairseq.data.dictionary", "Dictionary.add_from_file")
-def add_from_named_file(add_from_file, self, f):
-    """Name the file if it cannot be read: fairseq 0.12.2 shows only the line, or not even that."""
-    try:
-        add_from_file(self, f)
-    except (ValueError, RuntimeError) as error:
-        if not isinstance(f, str):
-            raise
-        raise ValueError(f"{f}: {error}") from error
-
-
 @around("fairseq.data.dictionary", "Dictionary.encode_line")
 def encode_words(encode_line, self, line, line_tokenizer=tokenize_line, *args, **kwargs):
     """Take a word that is written like the padding symbol for an unknown word.
@@ -48,28 +37,3 @@ def encode_words(encode_line, self, line, line_tokenizer=tokenize_line, *args, *
         return [self.unk_word if word == self.pad_word else word for word in line_tokenizer(line)]
 
     return encode_line(self, line, tokenize, *args, **kwargs)
-
-
-@in_place_of("fairseq.data.data_utils", "raise_if_valid_subsets_unintentionally_ignored")
-def raise_if_valid_subsets_unintentionally_ignored(train_cfg) -> None:
-    """Raise a ValueError if the data have validation sets that are neither named, nor combined, nor ignored.
-
-    fairseq 0.12.2 compares names of files with those of subsets: ``valid1.fr-en.fr`` is never named. It advises an
-    option that does not exist, ``--combine-val``.
-    """
-    from fairseq.data.data_utils import _find_extra_valid_paths
-
-    options = train_cfg.dataset
-    if options.ignore_unused_valid_subsets or options.combine_valid_subsets or options.disable_validation:
-        return
-    if not hasattr(train_cfg.task, "data"):
-        return
-    # A file is named after its subset, and perhaps its languages: valid1.fr-en.fr.
-    named = tuple(f"{subset}." for subset in options.valid_subset.split(","))
-    found = _find_extra_valid_paths(train_cfg.task.data)
-    ignored = {path.split(".")[0] for path in found if not f"{path}.".startswith(named)}
-    if ignored:
-        raise ValueError(
-            f"--valid-subset {options.valid_subset} leaves out {', '.join(sorted(ignored))}: name it there, too, or "
-            "set --combine-valid-subsets to make one set of all, or --ignore-unused-valid-subsets"
-        )

@@ -8,7 +8,7 @@ SIDES = ("source", "target")
 
 
 def require_lengths(task, dataset, max_tokens, max_positions):
-    """Raise ValueError, with split, line, length, and option, if a sentence exceeds either limit."""
+    """Raise ValueError, with split, line, and length, if a sentence exceeds either limit."""
     import numpy
     from fairseq.utils import resolve_max_positions
 
@@ -20,16 +20,13 @@ def require_lengths(task, dataset, max_tokens, max_positions):
     if len(refused) == 0:
         return
     first = int(min(refused))
-    size = dataset.size(first)
-    if max_tokens is not None and max(size if isinstance(size, tuple) else (size,)) > max_tokens:
-        limit = f"--max-tokens {max_tokens}"
-    else:
-        limit = f"the model takes ({_written(max_positions)}, see --max-source-positions and --max-target-positions)"
+    split = next((name for name, loaded in task.datasets.items() if loaded is dataset), "the input")
     raise SentenceLengthError(
-        split_of(task, dataset) or "the input",
+        split,
         first,
-        f"{_written(size)} tokens, the end of the sentence included, are more than {limit}. "
-        "Raise the limit, or skip this example with --skip-invalid-size-inputs-valid-test",
+        f"{_written(dataset.size(first))} tokens, the end of the sentence included, are more than {_written(limits)}: "
+        "raise --max-tokens, --max-source-positions, or --max-target-positions, or skip this example with "
+        "--skip-invalid-size-inputs-valid-test",
     )
 
 
@@ -55,11 +52,6 @@ def _written(sizes):
         return str(sizes)
     known = ((size, side) for size, side in zip(sizes, SIDES) if size and size < UNLIMITED)
     return " and ".join(f"{int(size):,} {side}" for size, side in known)
-
-
-def split_of(task, dataset):
-    """Return the name of a data set of a task; None if it is none of them."""
-    return next((name for name, loaded in task.datasets.items() if loaded is dataset), None)
 
 
 def longest_sentence(dataset, max_positions):

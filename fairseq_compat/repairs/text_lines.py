@@ -3,7 +3,6 @@ r"""Text as fairseq's own readers should see it: a line ends at ``\n`` or ``\r\n
 fairseq 0.12.2 opens text the way Python does unless told otherwise, and takes a lone carriage return, which is a
 character like any other to most tools, for the end of a line: each one shifts all pairs after it by one. A byte order
 mark becomes a part of the first word, and NULs (from text that was UTF-16, or from a crash) become parts of words.
-Text that is not UTF-8 is an error that names neither the file nor the line.
 """
 
 import builtins
@@ -25,35 +24,27 @@ class TextLines(io.TextIOBase):
 
     Args:
         file: the text, opened for reading bytes.
-        name: of the text, for messages.
     """
 
-    def __init__(self, file, name):
+    def __init__(self, file):
         self._file = file
-        self._name = name
-        self._number: int | None = 0  # of the line before; None in the middle of a file
+        self._is_at_start = True
 
     def readline(self, size=-1):
-        """Return the next line, nothing at the end; UnicodeError names the line that is not UTF-8."""
+        """Return the next line, nothing at the end."""
         raw = self._file.readline()
-        if self._number == 0:
+        if self._is_at_start:
             raw = raw.removeprefix(BYTE_ORDER_MARK)
-        if self._number is not None:
-            self._number += 1
+        self._is_at_start = False
         text = raw.rstrip(b"\r\n").replace(b"\r", b" ").replace(b"\0", b" ")
-        try:
-            return text.decode("utf-8") + ("\n" if raw.endswith(b"\n") else "")
-        except UnicodeDecodeError as error:
-            number = self._number or count_lines(self._name, self._file.tell())
-            problem = f"byte {error.start + 1} is not UTF-8: convert the text, for example with iconv"
-            raise UnicodeError(f"{self._name}, line {number}: {problem}") from error
+        return text.decode("utf-8") + ("\n" if raw.endswith(b"\n") else "")
 
     def seek(self, offset, whence=0):
         """Go to a byte, or to the first one of the character that it belongs to."""
         offset = self._file.seek(offset, whence)
         while offset and self._file.peek(1)[:1] and 0x80 <= self._file.peek(1)[0] < 0xC0:
             offset = self._file.seek(offset - 1)
-        self._number = None if offset else 0
+        self._is_at_start = offset == 0
         return offset
 
     def tell(self):
@@ -70,26 +61,22 @@ class TextLines(io.TextIOBase):
         super().close()
 
 
-def count_lines(path, size=None):
-    """Return how many lines a file, or its first `size` bytes, has; the last one may lack its line feed."""
-    count, last, rest = 0, b"\n", size
+def count_lines(path):
+    """Return how many lines a file has; the last one may lack its line feed."""
     with builtins.open(path, "rb") as file:
-        while block := file.read(1 << 20 if rest is None else min(rest, 1 << 20)):
-            count, last = count + block.count(b"\n"), block[-1:]
-            rest = None if rest is None else rest - len(block)
-    return count + (last != b"\n")
+        return sum(1 for _ in file)
 
 
 def open_text(path, mode="r", *args, **kwargs):
     """Do what ``open`` does, but give a :class:`TextLines` if a text is to be read."""
     if mode in ("r", "rt"):
-        return TextLines(builtins.open(path, "rb"), path)
+        return TextLines(builtins.open(path, "rb"))
     return builtins.open(path, mode, *args, **kwargs)
 
 
 def standard_input():
     """Return standard input as a :class:`TextLines`, or as it is if a program has put something else in its place."""
-    return TextLines(sys.stdin.buffer, "standard input") if hasattr(sys.stdin, "buffer") else sys.stdin
+    return TextLines(sys.stdin.buffer) if hasattr(sys.stdin, "buffer") else sys.stdin
 
 
 def open_input(files, **_):

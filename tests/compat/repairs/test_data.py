@@ -1,14 +1,12 @@
-"""Text, dictionaries, and binarized data: what belongs together, and what is named where it cannot be read."""
+"""What fairseq makes of a text, and which texts belong together."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from fairseq.data import Dictionary
-from fairseq.data.data_utils import raise_if_valid_subsets_unintentionally_ignored
 
 from tests.cli import toy
 
@@ -42,44 +40,3 @@ def test_fairseq_preprocess_names_the_files_and_their_lengths(name: str, counts:
         preprocess(corpus, corpus / "data")
     preprocess(corpus, corpus / "data", "--only-source")
     preprocess(corpus, corpus / "dictionaries", "--dict-only")
-
-
-def check(folder: Path, subsets: str, files: str, **options: bool) -> None:
-    for file in files.split():
-        (folder / file).touch()
-    known = ("ignore_unused_valid_subsets", "combine_valid_subsets", "disable_validation")
-    dataset = SimpleNamespace(valid_subset=subsets, **{name: options.get(name, False) for name in known})
-    config = SimpleNamespace(dataset=dataset, task=SimpleNamespace(data=str(folder)))
-    raise_if_valid_subsets_unintentionally_ignored(config)
-
-
-PAIRS = "valid.fr-en.fr.bin valid.fr-en.en.idx valid1.fr-en.fr.bin valid1.fr-en.en.idx"
-
-
-@pytest.mark.parametrize(
-    ("subsets", "files"),
-    [
-        ("valid,valid1", PAIRS),
-        ("valid", "valid.fr-en.fr.bin dict.fr.txt"),
-        ("valid,valid1.big", "valid.fr-en.fr.bin valid1.big.fr-en.fr.bin"),
-    ],
-)
-def test_sets_that_are_named_are_not_ignored(tmp_path: Path, subsets: str, files: str):
-    check(tmp_path, subsets, files)
-
-
-@pytest.mark.parametrize(
-    ("subsets", "files", "ignored"),
-    [
-        ("valid", "valid.bin valid1.bin valid1.idx", "valid1"),
-        ("valid,valid1", f"{PAIRS} valid10.fr-en.fr.bin valid2.fr-en.fr.bin", "valid10, valid2"),
-    ],
-)
-def test_others_are_named_with_what_helps(tmp_path: Path, subsets: str, files: str, ignored: str):
-    message = (
-        f"^--valid-subset {subsets} leaves out {ignored}: .* --combine-valid-subsets .* or --ignore-unused-valid-s"
-    )
-    with pytest.raises(ValueError, match=message):
-        check(tmp_path, subsets, files)
-    for option in ("ignore_unused_valid_subsets", "combine_valid_subsets", "disable_validation"):
-        check(tmp_path, subsets, "", **{option: True})

@@ -105,16 +105,3 @@ def test_a_dictionary_written_by_an_editor_is_read(tmp_path: Path):
 def test_a_dictionary_of_translations_is_read_as_utf_8(tmp_path: Path):
     (tmp_path / "translations").write_bytes("\ufeffété summer\r\nhiver winter\n".encode())
     assert utils.load_align_dict(str(tmp_path / "translations")) == {"été": "summer", "hiver": "winter"}
-
-
-@pytest.mark.parametrize("workers", [1, 2, 3])
-def test_a_line_that_is_not_utf_8_is_named(workers: int, tmp_path: Path):
-    (tmp_path / "train.fr").write_bytes("été\n".encode() * 6 + "déjà\n".encode("latin-1") + b"un\n")
-    with pytest.raises(UnicodeError, match=r"train\.fr, line 7: byte 2 is not UTF-8: convert the text"):
-        read_in_chunks(tmp_path / "train.fr", workers)
-
-
-def test_text_in_utf_16_is_not_utf_8(tmp_path: Path):
-    (tmp_path / "train.src").write_bytes("un\ndeux\n".encode("utf-16"))
-    with pytest.raises(UnicodeError, match=r"train\.src, line 1: byte 1 is not UTF-8"):
-        preprocess(tmp_path, tmp_path / "data", "--only-source", splits=("train",))

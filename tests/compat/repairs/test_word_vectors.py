@@ -1,4 +1,4 @@
-"""Files of word vectors: with and without a header, and what is refused by its line."""
+"""Files of word vectors, with and without a header."""
 
 from __future__ import annotations
 
@@ -40,26 +40,11 @@ def test_a_word_that_is_there_twice_keeps_its_first_vector(path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("the 1 2\nof 1 nan\n", r", line 2: the vector of 'of' has a number that is not finite"),
-        ("1 2\nthe inf 1\n", r", line 2: the vector of 'the' has a number that is not finite"),
-        ("the 1 1e39\n", r", line 1: the vector of 'the' has a number that is not finite"),
-        ("the 1 2\nof 1\n", r", line 2: 1 numbers after 'of', not 2"),
-        ("the 1 2\nof 1 2 3\n", r", line 2: 3 numbers after 'of', not 2"),
-        ("1 3\nthe 1 2\n", r", line 2: 2 numbers after 'the', not 3"),
-        ("the 1 2\n\nof 1 2\n", r", line 2: 0 numbers after '', not 2"),
-        ("the one two\n", r", line 1: could not convert string to float: 'one'"),
+        ("the 1 2\nof 1\n", r", line 2: could not convert string to float: 'of'"),
         ("1 2\n\udcff 1 2\n", r", line 2: 'utf-8' codec can't decode byte 0xff"),
-        ("\n", r", line 1: 0 numbers after '', not at least two"),
     ],
 )
-def test_what_would_spoil_a_model_is_refused_by_its_line(path, content, message):
+def test_what_is_no_vector_is_named_by_its_line(path, content, message):
     path.write_text(content, encoding="utf-8", errors="surrogateescape")
     with pytest.raises(ValueError, match=r"some\.vec" + message):
-        utils.parse_embedding(str(path))
-
-
-@pytest.mark.parametrize("content", ["", "5 2\n", "5 2\nthe 1 2\n"])
-def test_a_file_that_is_cut_off_is_refused(path, content):
-    path.write_text(content)
-    with pytest.raises(ValueError, match=r"some\.vec: the file is not complete"):
         utils.parse_embedding(str(path))
