@@ -62,7 +62,7 @@ class Setting:
 
     @property
     def products(self) -> torch.dtype:
-        """The dtype of products, which determines how exact a run can be."""
+        """The dtype of products."""
         return torch.bfloat16 if self.autocast else DTYPES[self.dtype]
 
     @property
@@ -112,14 +112,12 @@ class Case:
 
     Attributes:
         run: ours.
-        check: raises ParityError unless ours agrees with the reference kernels.
         unit: what speed counts, ``words`` or ``sentences``.
         amount: how many of them one run processes.
         stock: fairseq's ``lstm`` of the same sizes on the same batch.
     """
 
     run: Callable[[], object]
-    check: Callable[[], None]
     unit: str
     amount: int
     stock: Callable[[], object]

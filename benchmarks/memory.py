@@ -7,7 +7,6 @@ import gc
 import logging
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import torch
@@ -18,7 +17,7 @@ from .families import FAMILIES
 _PROCESS = Path("/proc/self")
 
 
-def peak_memory(family: str, shape: Shape, which: str, setting: Setting) -> int | None:
+def peak_memory(family: str, shape: Shape, which: str, setting: Setting) -> int:
     """Bytes that the first run takes at its peak, beyond what is held when model and batch are ready.
 
     It therefore excludes the model's weights but includes gradients and, in a training step, Adam's moments.
@@ -28,25 +27,11 @@ def peak_memory(family: str, shape: Shape, which: str, setting: Setting) -> int 
         shape: the case's shape.
         which: ``ours`` or ``stock``.
         setting: the run's setting.
-
-    Returns:
-        None on a CPU whose system does not report the peak (it is read where Linux keeps it).
-
-    Raises:
-        RuntimeError: if the process ends before it has an answer, as when memory runs out.
     """
-    if setting.device == "cpu" and not (_PROCESS / "clear_refs").exists():
-        return None
     spawn = multiprocessing.get_context("spawn")
     # fairseq logs when it is imported.
     with ProcessPoolExecutor(1, spawn, initializer=logging.disable, initargs=(logging.INFO,)) as pool:
-        try:
-            return pool.submit(measure_here, family, shape, which, setting).result()
-        except BrokenProcessPool as error:
-            raise RuntimeError(
-                f"the process that measured the memory of {which} in {family} {dict(shape)} ended: "
-                "there may not be enough memory"
-            ) from error
+        return pool.submit(measure_here, family, shape, which, setting).result()
 
 
 def measure_here(family: str, shape: Shape, which: str, setting: Setting) -> int:

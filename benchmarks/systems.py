@@ -13,12 +13,10 @@ from fairseq.data import Dictionary
 from fairseq.data.language_pair_dataset import collate
 from fairseq.models import FairseqEncoderDecoderModel
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
-from torch import Tensor
 
 import user_dir.models  # noqa: F401, registers them
 
 from .case import DTYPES, Setting, Shape
-from .parity import SENTENCES, assert_parity, constant_gradient
 
 
 class Sizes(NamedTuple):
@@ -135,13 +133,11 @@ class ModelPair:
         Both have dropout wherever they can.
         """
         self._setting, self._system, self._size, self._dropout = setting, system, SIZES[size], dropout
-        self.name = f"{system} {size}"
         self.task = make_task(self._size.vocabulary)
         self.ours = self._build().to(setting.weights)
         self.stock = self._build_stock().to(DTYPES[setting.stock_dtype])
-        self.sample, self._few = (
-            self._draw(number, length, lengths) for number in (sentences, min(SENTENCES, sentences))
-        )
+        sample = make_sample(self.task.source_dictionary, sentences=sentences, length=length, lengths=lengths)
+        self.sample = utils.move_to_cuda(sample) if setting.device == "cuda" else sample
 
     def _build(self) -> FairseqEncoderDecoderModel:
         architecture, options = SYSTEMS[self._system]
@@ -172,10 +168,6 @@ class ModelPair:
             "dropout": self._dropout,
         }
 
-    def _draw(self, sentences: int, length: int, lengths: str) -> dict[str, Any]:
-        sample = make_sample(self.task.source_dictionary, sentences=sentences, length=length, lengths=lengths)
-        return utils.move_to_cuda(sample) if self._setting.device == "cuda" else sample
-
     @property
     def source_words(self) -> int:
         """How many the batch has, ends of sentences included."""
@@ -185,25 +177,3 @@ class ModelPair:
     def target_words(self) -> int:
         """How many the batch has, ends of sentences included."""
         return int(self.sample["ntokens"])
-
-    def check(self) -> None:
-        """Compares our model's scores, without dropout, with the reference kernels'; in float32, all gradients, too.
-
-        Of narrow products, gradients say little: the two numbers that a maxout chooses between can be rounded to the
-        same value, and sums of many signs lose most of their bits.
-
-        Raises:
-            ParityError: if they differ.
-        """
-        training, dtype = self.ours.training, self._setting.products
-
-        def compute() -> list[Tensor]:
-            scores = self.ours(**self._few["net_input"])[0]
-            if dtype != torch.float32:
-                return [scores]
-            weights = list(self.ours.parameters())
-            return [scores, *torch.autograd.grad(scores, weights, constant_gradient(scores))]
-
-        self.ours.eval()
-        assert_parity(self.name, compute, dtype)
-        self.ours.train(training)

@@ -1,4 +1,4 @@
-"""The command line: figures of a small run, and what stops it."""
+"""The command line: figures of a small run."""
 
 import json
 
@@ -6,10 +6,7 @@ import pytest
 import torch
 
 from benchmarks import __main__ as command
-from benchmarks import measurement
 from benchmarks.tables import check_same_machine, compare, load
-from recurrent_mt.kernels.dispatch import using
-from recurrent_mt.kernels.gru import GRU
 
 QUICK = ["--quick", "--seconds", "0", "--threads", str(torch.get_num_threads()), "--parts", "time"]
 
@@ -44,33 +41,6 @@ def test_a_family_of_cases_is_timed(cases, dtype, tmp_path, capsys):
     records = json.loads(file.read_text())["cases"]
     assert len(records) == len(command.FAMILIES[cases].quick)
     assert all("stock" in record["seconds"] for record in records)
-
-
-def test_a_kernel_that_is_wrong_is_not_timed(tmp_path, monkeypatch):
-    packed = GRU.implementations["packed"]
-    monkeypatch.setitem(GRU.implementations, "packed", lambda *given, **options: packed(*given, **options) * 1.001)
-    monkeypatch.setattr(measurement, "time_in_turn", lambda *_, **__: pytest.fail("it was timed"))
-    file = tmp_path / "figures.json"
-    with (
-        using("packed"),
-        pytest.raises(SystemExit, match=r"from the reference.* is allowed in torch\.float32\. Nothing was timed"),
-    ):
-        command.main([*QUICK, "--cases", "translation", "--json", str(file)])
-    assert not file.exists()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--device", "cuda"], "--device cuda: torch sees no GPU"),
-        (["--threads", "0"], "--threads must be at least 1, not 0"),
-        (["--json", "nowhere/figures.json"], "--json nowhere/figures.json: there is no folder nowhere"),
-    ],
-)
-def test_a_benchmark_that_cannot_run_is_refused_at_once(options, message, monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(SystemExit, match=message):
-        command.main(options)
 
 
 @pytest.mark.gpu

@@ -36,7 +36,7 @@ def case_of(megabytes):
     pieces = [torch.ones(10_000) for _ in range(25 * megabytes)]
     barrier = torch.ones(10_000)
     pieces.clear()
-    return Case(lambda: (run(), barrier), lambda: None, "words", 1, run)
+    return Case(lambda: (run(), barrier), "words", 1, run)
 
 
 @pytest.fixture

@@ -79,15 +79,3 @@ def test_runs_of_different_kinds_are_refused_unless_forced(tmp_path, capsys):
     assert compare(tmp_path, capsys, [case(8, 2.0)], [case(8, 1.0)], "--different-machines", machine=machine)
     # Those of two Pythons are not.
     assert compare(tmp_path, capsys, [case(8, 2.0)], [case(8, 2.0)], machine={**MACHINE, "python": "3.12"})
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [("{", "cannot be read as JSON"), ("[]", "has no machine and cases"), (None, "cannot be read")],
-)
-def test_a_file_of_another_program_is_refused_by_name(tmp_path, content, message):
-    file = tmp_path / "run.json"
-    if content is not None:
-        file.write_text(content)
-    with pytest.raises(SystemExit, match=f"run.json: {message}"):
-        command.main(["compare", str(file), str(file)])
