@@ -48,10 +48,7 @@ REPAIRS = {
     "repairs.optim": ("fairseq.models.ema.ema", "fairseq.optim.fp16_optimizer"),
     "repairs.options": ("fairseq.options",),
     "repairs.search": ("fairseq.ngram_repeat_block",),
-    "repairs.tasks": (
-        *("fairseq.models", "fairseq.tasks.fairseq_task", "fairseq.tasks.language_modeling"),
-        "fairseq.tasks.translation",
-    ),
+    "repairs.tasks": ("fairseq.models", "fairseq.tasks.fairseq_task", "fairseq.tasks.translation"),
     "repairs.text_lines": (
         *("fairseq.data.dictionary", "fairseq.data.huffman.huffman_coder", "fairseq.data.indexed_dataset"),
         *("fairseq.file_chunker_utils", "fairseq.tasks.sentence_prediction", "fairseq.tasks.sentence_ranking"),

@@ -251,12 +251,8 @@ def test_every_part_is_covered(package):
 
 
 def test_every_recurrence_has_a_reference_that_fits_on_a_page():
-    lengths = [
-        node.end_lineno - node.lineno
-        for path in (REPOSITORY / "recurrent_mt/kernels").glob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.FunctionDef) and node.name.startswith("reference_")
-    ]
+    found = [one for path in (REPOSITORY / "recurrent_mt/kernels").glob("*.py") for one in definitions(path)]
+    lengths = [one.lines for one in found if one.is_function and one.name.startswith("reference_")]
     assert len(lengths) >= 5 and max(lengths) <= 35
 
 
@@ -307,16 +303,6 @@ def test_public_names_have_docstrings():
             private = one.name.startswith("_") and one.name != "__init__"
             same_everywhere = one.name == "configure" and path.parent.name == "cli"
             assert not one.at_top or private or same_everywhere or one.docstring, f"{path}: {one.name}"
-
-
-def test_docstrings_stand_by_themselves():
-    """Each is a sentence that says something on its own; an override may do without one."""
-    for path in python_files("user_dir", "recurrent_mt", "benchmarks", "fairseq_compat", "workflow"):
-        for one in definitions(path):
-            if text := one.docstring:
-                place = f"{path.relative_to(REPOSITORY)}: {one.name}: {text}"
-                assert not re.match(r"See |Of each|Those of|All of it|Adds the options\.", text), place
-                assert len(text.split()) > 2 or "`" in text, place
 
 
 def test_tracked_files_name_no_place_of_one_machine():

@@ -7,16 +7,7 @@ from fairseq.checkpoint_utils import PathManager, logger
 
 from ..replacements import around
 from .comparisons import batch_differences
-from .training_state import last_checkpoint
 
-#: Options of checkpoints that say how a training begins, and what they are where it goes on.
-GOING_ON = {
-    "restore_file": "checkpoint_last.pt",
-    "reset_optimizer": False,
-    "reset_lr_scheduler": False,
-    "reset_meters": False,
-    "reset_dataloader": False,
-}
 #: What looks at each checkpoint that is read.
 LOOKING: list = []
 
@@ -93,44 +84,7 @@ def load_checkpoint_to_cpu(load, path, *args, **kwargs):
 
 
 @around("fairseq.checkpoint_utils", "load_checkpoint")
-def load_checkpoint(load, cfg, trainer, **kwargs):
-    """Let a training that is called again, as clusters do, keep what it has trained, and say what has changed.
-
-    With ``--restore-file``, fairseq 0.12.2 begins from that file each time, and overwrites what it had trained.
-    """
-    with _restoring_once(cfg, trainer):
-        return _load_and_compare_batches(load, cfg, trainer, **kwargs)
-
-
-@contextlib.contextmanager
-def _restoring_once(options, trainer):
-    """Within, a training that has begun with --restore-file goes on from its last checkpoint, and resets nothing."""
-    given = {name: getattr(options, name) for name in GOING_ON}
-    last = last_checkpoint(options, trainer.checkpoint_suffix)
-    if _has_begun_with(given["restore_file"], last):
-        logger.info(
-            "this training has begun with --restore-file %s and goes on from %s; another --save-dir begins it anew",
-            *(given["restore_file"], last),
-        )
-        options.update(GOING_ON)
-    try:
-        yield
-    finally:
-        # Checkpoints say what a training was called with: the next call looks at them.
-        options.update(given)
-
-
-def _has_begun_with(file, last):
-    """Whether a training's last checkpoint says that it was called with this --restore-file."""
-    from fairseq import checkpoint_utils
-
-    if file == GOING_ON["restore_file"] or not os.path.isfile(last):
-        return False
-    config = checkpoint_utils.load_checkpoint_to_cpu(last).get("cfg")
-    return config is not None and config.checkpoint.restore_file == file
-
-
-def _load_and_compare_batches(load, cfg, trainer, **kwargs):
+def load_and_compare_batches(load, cfg, trainer, **kwargs):
     """Say why training cannot go on in the middle of an epoch, or goes on with other batches.
 
     A checkpoint says how many batches of its epoch have been seen. If the epoch is divided otherwise when fairseq

@@ -38,7 +38,6 @@ def get_batch_iterator(
     return get(self, dataset, max_tokens, max_sentences, limits, ignore_invalid_inputs, *args, **kwargs)
 
 
-@around("fairseq.tasks.language_modeling", "LanguageModelingTask.setup_task")
 @around("fairseq.tasks.translation", "TranslationTask.setup_task")
 def setup_task(setup, cls, *args, **kwargs):
     """Refuse training data in parts, ``a:b``, of which fairseq 0.12.2 reads the dictionary of the first alone."""
@@ -53,8 +52,7 @@ def _check_parts(task):
 
     options = task_options(task)
     first, *others = split_paths(options.data or "")
-    languages = dict.fromkeys(getattr(options, f"{side}_lang", None) for side in SIDES)
-    for name in [f"dict.{language}.txt" if language else "dict.txt" for language in languages]:
+    for name in [f"dict.{language}.txt" for language in (options.source_lang, options.target_lang)]:
         for path in [os.path.join(folder, name) for folder in others]:
             # Nothing reads them: there need not be any.
             if os.path.isfile(path) and task.load_dictionary(path) != task.load_dictionary(os.path.join(first, name)):
@@ -64,14 +62,12 @@ def _check_parts(task):
                 )
 
 
-@around("fairseq.tasks.language_modeling", "LanguageModelingTask.state_dict")
 @around("fairseq.tasks.translation", "TranslationTask.state_dict")
 def record_dictionaries(get_state, self):
     """Let checkpoints know the words of their dictionaries, of which fairseq 0.12.2 knows the size alone."""
     return {**get_state(self), DICTIONARIES: describe_dictionaries(self)}
 
 
-@around("fairseq.tasks.language_modeling", "LanguageModelingTask.load_state_dict")
 @around("fairseq.tasks.translation", "TranslationTask.load_state_dict")
 def compare_dictionaries(load, self, state):
     """Refuse to translate with dictionaries, or in a direction, that a model was not trained with."""

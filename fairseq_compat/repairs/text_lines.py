@@ -12,7 +12,7 @@ import sys
 
 from .. import REPAIRS
 from ..module_view import ModuleView
-from ..replacements import after_import, around
+from ..replacements import after_import
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -94,12 +94,3 @@ def hide_open(module):
 def hide_input(interactive):
     """Give it lines of the same kind from files and standard input."""
     interactive.fileinput = ModuleView(interactive.fileinput, input=open_input)
-
-
-@around("fairseq_cli.score", "cli_main")
-def score_lines(score):
-    """Read the lines of standard input as those of a file."""
-    import fairseq_cli.score
-
-    fairseq_cli.score.sys = ModuleView(sys, stdin=standard_input())
-    score()

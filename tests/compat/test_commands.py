@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import re
-import shutil
-import sys
 import warnings
 from pathlib import Path
 
 import fairseq_cli.interactive
-import pytest
-import torch
 from fairseq import options
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 
 from fairseq_compat.needless_advice import ADVICE, ignore_advice
 from tests.cli import toy
-from tests.commands import run
 
-from .repairs.commands import LSTM, generate, printed, train
+from .repairs.commands import generate, printed, train
 from .test_checkpoints import globals_in
 
 TRANSFORMER = [
@@ -64,24 +59,3 @@ def test_transformer_trains_in_bfloat16_resumes_and_translates(data: Path, tmp_p
     )
     output = printed(fairseq_cli.interactive.main, config)
     assert toy.lines(output, "S") == {0: "w1 w2 w3", 1: "w4 w5 w6 w7 w0"} and len(toy.lines(output, "H")) == 2
-
-
-def test_that_fairseq_uses_torchscript_is_nobodys_business():
-    with warnings.catch_warnings(record=True) as shown:
-        warnings.resetwarnings()
-        ignore_advice(None)
-        torch.jit.script(torch.nn.Identity())
-    assert not shown
-
-
-@pytest.mark.slow
-def test_two_processes_of_torchrun_with_data_workers(data: Path, tmp_path: Path):
-    finished = run(
-        "torchrun",
-        *("--standalone", "--nproc_per_node", 2, shutil.which("fairseq-train", path=str(Path(sys.executable).parent))),
-        *(data, *toy.TRAINING, *LSTM, "--max-update", 10, "--num-workers", 1),
-        *("--distributed-backend", "gloo", "--ddp-backend", "legacy_ddp", "--save-dir", tmp_path),
-    )
-    assert finished.returncode == 0, finished.stderr
-    assert '"num_updates": "10"' in finished.stdout
-    assert (tmp_path / "checkpoint_last.pt").is_file()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import List, Optional, Union  # noqa: UP035 (what fairseq's dataclasses are written with)
 
 import pytest
@@ -14,8 +13,6 @@ from hydra._internal import utils
 from hydra._internal.hydra import Hydra
 
 from fairseq_compat.lazy_help import leave_help_alone
-from tests.cli import toy
-from tests.commands import run
 
 
 def check_help(self, action):
@@ -74,20 +71,3 @@ def test_an_optional_value_is_read_however_its_type_is_written():
 )
 def test_the_type_of_an_optional_value(written: object, meant: object):
     assert interpret_dc_type(written) == meant
-
-
-@pytest.mark.slow
-def test_fairseq_preprocess_needs_no_forked_workers(tmp_path: Path):
-    toy.write_corpus(tmp_path, train=50)
-    program = tmp_path / "program.py"
-    program.write_text(
-        "import multiprocessing\n"
-        "if __name__ == '__main__':\n"
-        "    multiprocessing.set_start_method('forkserver')\n"
-        "    from fairseq_cli.preprocess import cli_main\n"
-        "    cli_main()\n"
-    )
-    options = ("-s", "src", "-t", "tgt", "--trainpref", tmp_path / "train", "--destdir", tmp_path / "data")
-    finished = run("python", program, *options, "--workers", 2)
-    assert finished.returncode == 0, finished.stderr
-    assert "train.src: 50 sents" in finished.stderr

@@ -8,7 +8,7 @@ import torch
 from fairseq.data import Dictionary, LanguagePairDataset, ListDataset, TokenBlockDataset, data_utils
 from fairseq.modules.dynamic_crf_layer import DynamicCRF
 
-from fairseq_compat import NEEDED, numpy_names
+from fairseq_compat import NEEDED
 
 SENTENCES = [torch.tensor([4, 5, 2]), torch.tensor([6, 2]), torch.tensor([7, 8, 9, 2])]
 SIZES = [len(sentence) for sentence in SENTENCES]
@@ -47,14 +47,6 @@ def test_sentences_are_sorted_into_buckets_of_lengths():
     assert data_utils.get_buckets(np.array([1, 2, 3, 9]), 3).tolist() == [2, 3, 9]
 
 
-@pytest.mark.parametrize("interpolation", ["linear", "lower", "higher"])
-def test_percentiles_are_numpys_own(interpolation):
-    sizes = [1, 2, 4, 8]
-    expected = np.percentile(sizes, 40, method=interpolation)
-    assert data_utils.np.percentile(sizes, 40, interpolation=interpolation) == expected
-    assert data_utils.np.percentile(sizes, 40, method=interpolation) == expected
-
-
 @pytest.mark.parametrize("name", NEEDED["numpy_names"])
 def test_only_fairseqs_view_of_numpy_has_the_names(name):
     module = importlib.import_module(name)
@@ -63,14 +55,3 @@ def test_only_fairseqs_view_of_numpy_has_the_names(name):
     assert not hasattr(np, "int") and not hasattr(np, "float")
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = module.np.no_such_name
-
-
-def test_names_that_numpy_has_are_left_alone():
-    class Old:
-        int, float, compat = "its int", "its float", "its compat"
-
-    class Module:
-        np = Old
-
-    numpy_names.add_names(Module)
-    assert Module.np is Old

@@ -204,9 +204,3 @@ def test_two_setups_at_once_wait_for_each_other(project: Path, python: Path):
     messages = [call.communicate()[1] for call in running]
     assert [call.returncode for call in running] == [0, 0]
     assert sum("setup: making" in message for message in messages) == 1
-
-
-def test_an_unknown_argument_gets_one_sentence(project: Path):
-    done = subprocess.run(["bash", project / "scripts/setup.sh", "--demo", "--all"], capture_output=True, text=True)
-    assert done.returncode != 0
-    assert done.stderr == "setup: takes no argument but --demo, --lesson, and --tests, so not --all; see --help.\n"

@@ -101,26 +101,6 @@ def updates_in(state: dict) -> int:
     return state["optimizer_history"][-1]["num_updates"]
 
 
-def test_a_training_that_began_with_another_checkpoint_goes_on_from_its_own(data, trained, tmp_path, logged):
-    save = tmp_path / "save"
-    resets = ("--reset-optimizer", "--reset-dataloader", "--reset-meters", "--save-interval-updates", 1)
-
-    def call(updates: int, file: Path = trained) -> dict:
-        return train(data, save, "--restore-file", file, *resets, "--max-update", updates)
-
-    call(2)
-    assert "goes on from" not in logged()
-    last = call(3)
-    log = logged()
-    assert f"has begun with --restore-file {trained} and goes on from {save / 'checkpoint_last.pt'}" in log
-    assert re.findall(r'"num_updates": "(\d+)"', log)[0] == "3"
-    assert updates_in(last) == 3
-    assert last["cfg"]["checkpoint"]["restore_file"] == str(trained), "a third call goes on as well"
-    shutil.copy(trained, tmp_path / "other.pt")
-    call(1, tmp_path / "other.pt")
-    assert "goes on from" not in logged(), "another file is another beginning"
-
-
 @pytest.fixture(scope="module")
 def stopped(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The checkpoint of a training stopped in the middle of its first epoch: after 6 batches of 10 sentences."""
@@ -154,9 +134,6 @@ def test_other_batches_are_named_and_the_same_are_not(data: Path, stopped: Path,
 
 def test_other_data_is_named(data: Path, stopped: Path, tmp_path: Path, logged):
     toy.write_corpus(tmp_path, train=90)
-    preprocess(tmp_path, tmp_path / "own")
-    with pytest.raises(ValueError, match=f"the source dictionary in {tmp_path / 'own'} has other words"):
-        resume(tmp_path / "own", stopped, tmp_path, "--batch-size", 10)
     dictionaries = ("--srcdict", data / "dict.src.txt", "--tgtdict", data / "dict.tgt.txt")
     preprocess(tmp_path, tmp_path / "data", *dictionaries)
     resume(tmp_path / "data", stopped, tmp_path, "--batch-size", 10)

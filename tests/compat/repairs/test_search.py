@@ -65,13 +65,6 @@ def test_what_would_repeat_an_ngram_is_forbidden(scripted: bool, size: int, step
     assert [set(row.isinf().nonzero().flatten().tolist()) for row in found] == forbidden
 
 
-def test_a_reordered_view_is_read():
-    """Searches hand over views of larger buffers."""
-    block, scores = NGramRepeatBlock(2, use_extension=False), torch.zeros(3, 10)
-    block(TOKENS.t().contiguous().t(), scores, 3, 1, 4)
-    assert scores.isinf().nonzero().tolist() == [[0, 5], [1, 5]]
-
-
 def test_a_word_that_is_the_only_one_possible_remains():
     """A prefix is prescribed that way."""
     block, scores = NGramRepeatBlock(2, use_extension=False), torch.full((3, 10), -torch.inf)

@@ -13,7 +13,6 @@ from fairseq import models, options, tasks
 from fairseq.checkpoint_utils import load_model_ensemble_and_task
 from fairseq.data import Dictionary, LanguagePairDataset
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
-from fairseq.tasks.language_modeling import LanguageModelingConfig, LanguageModelingTask
 from fairseq.tasks.translation import TranslationConfig, TranslationTask, load_langpair_dataset
 
 from fairseq_compat.repairs.comparisons import changed_dictionaries
@@ -53,16 +52,6 @@ def test_parts_of_training_data_have_one_dictionary(data, tmp_path):
     with pytest.raises(ValueError, match=re.escape(said)):
         TranslationTask.setup_task(TranslationConfig(data=f"{data}:{other}"))
     TranslationTask.setup_task(TranslationConfig(data=f"{data}:{data}:{data.parent}"))
-
-
-def test_parts_of_a_language_models_data_have_one_dictionary(tmp_path):
-    for folder, words in (("a", "x y"), ("b", "y x")):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "dict.txt").write_text("".join(f"{word} 1\n" for word in words.split()))
-    with pytest.raises(
-        ValueError, match=re.escape(f"{tmp_path}/b/dict.txt has other words than {tmp_path}/a/dict.txt")
-    ):
-        LanguageModelingTask.setup_task(LanguageModelingConfig(data=f"{tmp_path}/a:{tmp_path}/b"))
 
 
 def bilingual(source: str, target: str, **options):

@@ -12,7 +12,6 @@ import fairseq_cli.score
 import pytest
 from fairseq import file_chunker_utils, utils
 from fairseq.data import Dictionary, data_utils
-from fairseq.data.indexed_dataset import IndexedRawTextDataset
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -75,26 +74,14 @@ def test_fairseq_interactive_takes_as_many_sentences_as_lines(given: str, text: 
     assert list(buffers) == [[line.strip() for line in LINES[:3]], [line.strip() for line in LINES[3:]]]
 
 
-def test_fairseq_interactive_reads_what_a_program_puts_in_the_place_of_standard_input(monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.StringIO("un\ndeux\n"))
-    assert list(fairseq_cli.interactive.buffered_read("-", 3)) == [["un", "deux"]]
-
-
-@pytest.mark.parametrize("given", ["file", "standard input"])
-def test_fairseq_score_pairs_the_lines(given: str, tmp_path: Path, monkeypatch, capsys):
+def test_fairseq_score_pairs_the_lines(tmp_path: Path, monkeypatch, capsys):
     system = "\ufeffun chat dort ici\nun grand\rchien\u2028noir dort là\n".encode()
     (tmp_path / "system").write_bytes(system)
     (tmp_path / "reference").write_bytes("un chat dort ici\r\nun grand chien noir dort là\r\n".encode())
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(system), encoding="ascii"))
-    files = ["--sys", str(tmp_path / "system")] if given == "file" else []
-    monkeypatch.setattr(sys, "argv", ["fairseq-score", *files, "--ref", str(tmp_path / "reference")])
+    files = ["--sys", str(tmp_path / "system"), "--ref", str(tmp_path / "reference")]
+    monkeypatch.setattr(sys, "argv", ["fairseq-score", *files])
     fairseq_cli.score.cli_main()
     assert "BLEU4 = 100.00" in capsys.readouterr().out
-
-
-def test_raw_text_has_the_same_lines(text: Path):
-    data = IndexedRawTextDataset(str(text), Dictionary())
-    assert [data.get_original_text(number) for number in range(len(data))] == LINES
 
 
 def test_a_dictionary_written_by_an_editor_is_read(tmp_path: Path):
