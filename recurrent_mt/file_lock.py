@@ -8,39 +8,24 @@ from collections.abc import Callable
 from pathlib import Path
 
 
-def lock_file(file: int, *, inherited: bool = True) -> bool:
-    """Locks an open file or folder.
-
-    Args:
-        file: open for writing, if it is a file.
-        inherited: whether processes that inherit it open hold the lock, too, until the last of them ends. If not, it
-            ends with this process, whatever goes on that it started.
-
-    Returns:
-        Whether it could: another process may hold it.
-
-    Raises:
-        OSError: if there are no such locks where the file is, as on some network file systems.
-    """
-    lock = fcntl.flock if inherited else fcntl.lockf
-    try:
-        lock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        return False
-    return True
-
-
 def open_locked(path: Path, open_path: Callable[[], int], *, inherited: bool = True) -> int | None:
     """Opens and locks what has a path, a file or a folder; None if another process holds it.
 
     Args:
         path: that other processes may rename or remove.
         open_path: opens it, and makes it if it is not there.
-        inherited: as of `lock_file`.
+        inherited: whether processes that inherit it open hold the lock, too, until the last of them ends. If not, it
+            ends with this process, whatever goes on that it started.
+
+    Raises:
+        OSError: if there are no such locks where the file is, as on some network file systems.
     """
+    lock = fcntl.flock if inherited else fcntl.lockf
     while True:
         file = open_path()
-        if not lock_file(file, inherited=inherited):
+        try:
+            lock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
             os.close(file)
             return None
         # Another may have removed or renamed it before the lock was there.

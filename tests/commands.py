@@ -136,7 +136,7 @@ def run_warm(
     return subprocess.CompletedProcess(line, status, output, errors)
 
 
-def run_engine(command: list[str], variables: Mapping[str, str], lock: object, **_: object) -> tuple[int, bool]:
+def run_engine(command: list[str], variables: Mapping[str, str]) -> tuple[int, bool]:
     """Takes the place of the launcher's, which starts Snakemake in a new interpreter: here by `run_warm`."""
     path = f"{warm_environment() / 'bin'}{os.pathsep}{variables['PATH']}"
     done = run_warm("snakemake", *command[command.index("snakemake") + 1 :], **{**variables, "PATH": path})

@@ -83,7 +83,6 @@ ALLOWED = {
         "runs": {
             *("yaml", "pydantic", "pydantic_core", "typing_extensions", "psutil", "hydra", "omegaconf"),
             *(
-                "recurrent_mt.file_lock",
                 "recurrent_mt.arguments",
                 "recurrent_mt.numerics",
                 "recurrent_mt.plugin_finder",

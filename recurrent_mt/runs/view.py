@@ -58,40 +58,18 @@ def link(place: Path, target: Path) -> None:
     Raises:
         FileError: if something else is in its place.
     """
-    require_link(place)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    relative = Path(os.path.relpath(target, place.parent))
-    if place.is_symlink() and place.readlink() == relative:
-        return
-    place.unlink(missing_ok=True)
-    place.symlink_to(relative)
-
-
-def require_link(place: Path) -> None:
-    """Raises FileError where a link of a run folder is to be and something else is, which may be all that there is."""
     if place.exists() and not place.is_symlink():
         raise FileError(
             place,
             "a link to results must be here and none is, as after a copy that does not keep links: copy the whole "
             "folder with cp -a, rsync -a, or tar, name another one with out=DIR, or move this away",
         )
-
-
-def require_links(plan: Plan, out: Path) -> None:
-    """Checks before any work that `show_results` can show what will be made: else, earlier results would stay.
-
-    Raises:
-        FileError: naming what is in the way.
-    """
-    made = [*plan.result_files, *([] if plan.ablation else plan.drawing_outcomes)]
-    names = {Path(file).relative_to(plan.results).parts[0] for file in made}
-    for name in sorted(names | {place.name for place in shown_places(out / plan.results)}):
-        require_link(out / name)
-
-
-def shown_places(results: Path) -> list[Path]:
-    """What is in the folder of the latest results and shown in the run folder itself, which has all searches' rates."""
-    return sorted(place for place in results.iterdir() if place.name != RATES)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    relative = Path(os.path.relpath(target, place.parent))
+    if place.is_symlink() and place.readlink() == relative:
+        return
+    place.unlink(missing_ok=True)
+    place.symlink_to(relative)
 
 
 def show_results(results: str, out: Path) -> None:
@@ -103,6 +81,7 @@ def show_results(results: str, out: Path) -> None:
     for place in out.iterdir():
         if place.is_symlink() and str(place.readlink()).startswith("results/"):
             place.unlink()
-    for place in shown_places(out / results):
-        if place.exists():
+    # The run folder itself has all searches' rates.
+    for place in sorted((out / results).iterdir()):
+        if place.name != RATES and place.exists():
             link(out / place.name, place)

@@ -57,13 +57,6 @@ def test_a_new_experiment_is_one_new_file(said, folder):
     assert not (folder / "out").exists()
 
 
-def test_an_experiment_needs_no_home_folder_that_can_be_written(folder, said, monkeypatch):
-    monkeypatch.setenv("HOME", "/dev/null/none")
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    assert dry_run(folder, folder / "corpus").count("\n  $ ") == said.count("\n  $ ")
-    assert not (folder / "out").exists()
-
-
 @pytest.fixture(scope="module")
 def spaced(folder, tmp_path_factory):
     """A folder with a space in its path, and the text in it."""

@@ -64,8 +64,8 @@ PidFile={folder}/slurmdbd.pid
 #: Of the user, where there is a database.
 ACCOUNT = "laboratory"
 HOSTS = "127.0.0.1 localhost\n10.77.0.1 node0\n10.77.0.2 node1\n"
-#: On a node: a name and a file of hosts of its own, then the command.
-ON_NODE = 'hostname "$1" && mount --bind "$2" /etc/hosts && shift 2 && exec "$@"'
+#: On a node: a name, a file of hosts, and a configuration of its own, then the command.
+ON_NODE = 'hostname "$1" && mount --bind "$2/hosts" /etc/hosts && mount --bind "$2" /etc/slurm && shift 2 && exec "$@"'
 DAEMONS = ("munged", "slurmctld", "slurmd")
 DATABASE_DAEMONS = ("slurmdbd", "mariadbd", "mariadb-install-db")
 
@@ -163,11 +163,9 @@ class SlurmCluster:
 
     def on_node(self, node: int, command: Sequence[object]) -> list[str]:
         """A command line that runs a command on a node, within its namespace."""
-        names = [f"node{node}", f"{self.folder}/hosts"]
         # Threads that have no processor of their own would spin while they wait for each other.
-        variables = [f"SLURM_CONF={self.folder}/slurm.conf", "OMP_WAIT_POLICY=passive"]
-        words = ["env", *variables, *map(str, command)]
-        return ["unshare", "--uts", "sh", "-c", ON_NODE, "sh", *names, *words]
+        words = ["env", "OMP_WAIT_POLICY=passive", *map(str, command)]
+        return ["unshare", "--uts", "sh", "-c", ON_NODE, "sh", f"node{node}", str(self.folder), *words]
 
     def run(self, *command: object) -> subprocess.CompletedProcess[str]:
         """What a command on node 0 says."""

@@ -43,8 +43,6 @@ def write_profile(folder: Path, cluster: SlurmCluster) -> Path:
     settings["default-resources"] |= {"slurm_partition": "main"}
     if cluster.accounting:
         settings["default-resources"] |= {"slurm_account": ACCOUNT}
-    else:
-        settings["slurm-status-command"] = "squeue"
     pauses = {"slurm-init-seconds-before-status-checks": 2, "max-status-checks-per-second": 1, "latency-wait": 5}
     folder.mkdir()
     # Each job takes seconds of processors that are not there to start.

@@ -19,18 +19,16 @@ from pathlib import Path
 COMMANDS = ("sbatch", "squeue", "sacct", "scancel", "scontrol", "sinfo", "srun")
 
 
-def write_commands(folder: Path, *, accounting: bool) -> Path:
-    """Makes the commands.
+def write_commands(folder: Path) -> Path:
+    """Makes the commands, of which `sacct` knows nothing.
 
     Args:
         folder: new; it gets the folders ``bin`` and ``jobs``.
-        accounting: whether `sacct` answers.
 
     Returns:
         The folder with the commands.
     """
     (folder / "jobs").mkdir(parents=True)
-    (folder / "accounting").write_text("yes" if accounting else "")
     (folder / "command").touch()
     (folder / "bin").mkdir()
     for name in COMMANDS:
@@ -116,10 +114,10 @@ def answer(name: str, folder: Path, words: list[str]) -> int:
     if name == "srun":
         command = next(index for index, word in enumerate(words) if not word.startswith("-"))
         os.execvp(words[command], words[command:])
-    if name == "sacct" and not (folder / "accounting").read_text():
+    if name == "sacct":
         print("Slurm accounting storage is disabled", file=sys.stderr)
         return 1
-    if name in ("sacct", "squeue"):
+    if name == "squeue":
         print("".join(f"{number}|{state}\n" for number, state in states(folder).items()), end="")
     elif name == "scontrol":
         print("MinJobAge               = 300 sec")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -24,11 +25,11 @@ from recurrent_mt.runs.launcher import end_all
 from recurrent_mt.runs.outcomes import KEPT, Outcome, Status, read_end, read_outcome
 from recurrent_mt.runs.train_log import read_progress
 
-from .slurm import repair_executor
-
 #: Rules whose logs say how far they have come.
 TRAININGS = ("train", "try_rate")
 SECONDS_BETWEEN_READINGS = 1.0
+#: What Slurm's executor says when it begins.
+RUN_ID = "SLURM run ID: "
 #: Without a terminal, a training is reported when it has come so much further.
 UPDATES_BETWEEN_LINES = 100
 
@@ -44,8 +45,7 @@ class LogHandler(LogHandlerBase):
     """Prints events of Snakemake, each in a line, and below them the progress of trainings."""
 
     def __post_init__(self) -> None:
-        """Snakemake has loaded its executors by now, and this is its main thread."""
-        repair_executor()
+        """This is Snakemake's main thread."""
         self.jobs: dict[int, LogRecord] = {}
         self.shown: dict[int, int] = {}  # the last update that was reported
         self.errors: list[str] = []
@@ -54,6 +54,7 @@ class LogHandler(LogHandlerBase):
         self.live = self.out.isatty() and os.environ.get("TERM") != "dumb"
         self.ended, self.writing = threading.Event(), threading.Lock()
         self.stopped = False
+        self.cluster_run = ""  # the name of all jobs on a cluster
         self.parent = os.getppid()
         if not self.common_settings.dryrun:
             signal.signal(signal.SIGINT, self.stop)
@@ -95,6 +96,8 @@ class LogHandler(LogHandlerBase):
                 self.finish(event.job_id)
             case "job_error":
                 self.fail(event)
+            case _ if record.getMessage().startswith(RUN_ID):
+                self.cluster_run = record.getMessage().removeprefix(RUN_ID)
             case _ if record.levelname in ("ERROR", "CRITICAL"):
                 self.errors.append(record.getMessage())
 
@@ -182,4 +185,7 @@ class LogHandler(LogHandlerBase):
         elif self.common_settings.dryrun and not self.total and not self.errors:
             self.say("Everything is there: nothing is left to do.")
         self.errors.clear()
+        if self.stopped and self.cluster_run:
+            # Those too that the executor was submitting when it cancelled the others.
+            subprocess.run(["scancel", "--name", self.cluster_run])
         super().close()
