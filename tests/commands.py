@@ -59,21 +59,6 @@ SLOW = {
 fork = multiprocessing.get_context("fork")
 
 
-def last_of_each(*words: object) -> list[object]:
-    """Arguments in which an option that comes again replaces the earlier one, which a tool would refuse.
-
-    For helpers of tests that give options, which a test changes.
-    """
-    name = ""
-    given: dict[str, list[object]] = {name: []}
-    for word in words:
-        if str(word).startswith("--"):
-            name = str(word).split("=")[0]
-            given[name] = []
-        given[name].append(word)
-    return [word for group in given.values() for word in group]
-
-
 def environment(**variables: str) -> dict[str, str]:
     """This process's environment, one thread, with these variables set."""
     return {**os.environ, "OMP_NUM_THREADS": "1", **variables}

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import importlib
 import os
-import re
 import shlex
 import sys
-from argparse import Action, ArgumentError, ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
-from contextlib import suppress
 from importlib.util import find_spec
 from io import TextIOWrapper
 from typing import Any, NamedTuple
@@ -106,45 +104,8 @@ Used by the workflow:
   limit-lengths        copy the sentence pairs of lengths that models take
       recurrent-mt limit-lengths text/train --pair fr-en --max 100 --out prepared/train
 """  # noqa: E501 (lines of the terminal)
-#: Names of earlier versions -> the tool that does it now.
-RENAMED = {**dict.fromkeys(("score", "score-run", "ablation-table"), "compare"), "translate-onnx": "translate"}
-#: The distribution that this command is a part of, and those of others that have not the name of their module.
-DISTRIBUTION = "fairseq-recurrent-mt"
-DISTRIBUTIONS = {"hydra": "hydra_core", "yaml": "pyyaml"}
-#: Tools that need more than the extra of the first module that they miss -> theirs.
-NEEDS_MORE = {"experiment": "experiments"}
 #: Failures that a message explains: files, their contents, libraries. Anything else is a bug and shows a traceback.
 EXPLAINED = (OSError, ValueError, RuntimeError, ModuleNotFoundError)
-
-#: What the system says of a file, in words that say what to do.
-WRONG_FILES = {
-    FileNotFoundError: "there is no such file, folder, or program",
-    IsADirectoryError: "it is a folder: name a file",
-    NotADirectoryError: "a part of it is a file: name a folder",
-    FileExistsError: "it is there, but no folder: name another",
-}
-
-
-class StoreOnce(Action):
-    """Stores an option's value; a second one, which argparse would take in place of the first, is refused."""
-
-    given = False
-
-    def __call__(self, parser: ArgumentParser, namespace: Namespace, values: Any, option: str | None = None) -> None:
-        if option:
-            if self.given:
-                raise ArgumentError(self, "it is given twice, and takes effect once: leave one out")
-            self.given = True
-        setattr(namespace, self.dest, values)
-
-
-class ToolParser(ArgumentParser):
-    """A parser of one command line, whose options are given once unless they are made to collect several values."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        for name in (None, "store"):
-            self.register("action", name, StoreOnce)
 
 
 class Tool(NamedTuple):
@@ -203,7 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.command_line = shlex.join(["recurrent-mt", *words])
         return code.run(options) or 0
     except EXPLAINED as error:
-        print(f"error: {explain(error, name)}", file=sys.stderr)
+        print(f"error: {explain(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         # No traceback for whoever stops a tool. Python itself ends by the signal, which stops a shell's loop, too.
@@ -246,7 +207,7 @@ def load_tool(name: str) -> Any:
 
 def make_parser(tool: Tool, code: Any) -> ArgumentParser:
     """The parser of a tool's options; it is an option itself, so that `run` can reject some with ``parser.error``."""
-    parser = ToolParser(
+    parser = ArgumentParser(
         prog=f"recurrent-mt {tool.name}",
         description=code.__doc__,
         epilog=f"example:\n  {tool.example}",
@@ -265,35 +226,14 @@ def list_tools() -> str:
 
 def describe_unknown(name: str) -> str:
     """The message for a tool that does not exist, with the closest one that does."""
-    if name in RENAMED:
-        return f"{name} is now {RENAMED[name]}: see recurrent-mt {RENAMED[name]} --help"
     import difflib  # only here: it takes longer to load than everything else
 
     close = difflib.get_close_matches(name, TOOLS, n=1)
     return f"there is no tool {name!r}: " + (f"did you mean {close[0]}?" if close else "see recurrent-mt --help")
 
 
-def explain(error: Exception, tool: str = "") -> str:
-    """What a failed tool says: of a missing library, also where to get it, and of a file, what is wrong with it."""
-    if isinstance(error, OSError) and error.filename is not None and type(error) in WRONG_FILES:
-        return f"{error.filename}: {WRONG_FILES[type(error)]}"
+def explain(error: Exception) -> str:
+    """What a failed tool says; of a missing library, also where to get it."""
     if isinstance(error, ModuleNotFoundError) and str(error).startswith("No module named"):
-        extra = NEEDS_MORE.get(tool) or find_extra(error.name or "")
-        if extra:
-            return f'{error}: pip install ".[{extra}]" in a clone of this project installs what this needs'
         return f"{error}: install it, or everything in requirements.txt"
     return str(error)
-
-
-def find_extra(module: str) -> str | None:
-    """The extra of this distribution that installs a module, by its metadata; None if none does."""
-    from importlib.metadata import PackageNotFoundError, requires  # here, as failures are few
-
-    package = module.partition(".")[0]
-    name = DISTRIBUTIONS.get(package, package)
-    with suppress(PackageNotFoundError):
-        for line in requires(DISTRIBUTION) or []:
-            found = re.match(r"([\w.-]+)[^;]*; extra == .(\w+).$", line)
-            if found and found[1].lower().replace("-", "_") == name:
-                return found[2]
-    return None

@@ -6,7 +6,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import tomllib
 from argparse import ArgumentParser
 from pathlib import Path
 
@@ -15,11 +14,10 @@ import pytest
 import recurrent_mt.cli
 import user_dir.cli
 from recurrent_mt.arguments import split_named
-from recurrent_mt.cli.command import INDEX, TOOLS, Tool, explain, load_tool, main, make_parser, write_utf8
+from recurrent_mt.cli.command import INDEX, TOOLS, Tool, load_tool, main, make_parser, write_utf8
 from recurrent_mt.plugin_finder import find_plugin
 from tests.commands import REPOSITORY, call, run
 
-LANGUAGES = "--source-lang fr --target-lang en"
 #: Modules beside the tools: the command itself, and what tools ask the plug-in for.
 MACHINERY = {"__init__", "command"}
 TEXTS = [
@@ -135,8 +133,7 @@ def default_interrupt():
 
 def test_a_system_that_is_given_twice_is_named(tmp_path):
     """A later one would replace the earlier."""
-    systems = ("--system", "mine=nowhere", "--system", "mine=elsewhere")
-    done = call("learning-curves", *systems, "--out", tmp_path / "out.svg")
+    done = call("learning-curves", "--system", "mine=nowhere", "--system", "mine=elsewhere", "--out", tmp_path / "svg")
     assert done.returncode == 2 and "--system mine is given twice" in done.stderr
 
 
@@ -148,7 +145,7 @@ def test_results_that_cannot_be_written_are_refused_before_the_work(tmp_path, to
     language = ("--target-lang", "en") if tool == "beams" else ()
     out = tmp_path / "file" if tool != "learning-curves" else tmp_path / "file" / "curves.svg"
     done = call(tool, "--system", f"mine={tmp_path}/nowhere", *files, *language, "--out", out)
-    assert done.returncode == 1 and f"{out}" in done.stderr and "a part of it is a file" in done.stderr
+    assert done.returncode == 1 and f"{out}" in done.stderr
 
 
 def test_a_name_that_no_table_can_show_is_refused(tmp_path):
@@ -202,32 +199,6 @@ def test_a_missing_library_is_named_with_where_to_get_it(monkeypatch):
     assert (done.returncode, done.stdout, done.stderr) == (1, "", message)
 
 
-EXTRAS = {
-    "translate": ["onnxruntime"],
-    "scores": ["sacrebleu", "pandas", "matplotlib.figure", "jinja2", "nltk.tree", "krippendorff", "tabulate"],
-    "train": ["torch", "yaml", "hydra.errors", "omegaconf", "onnx", "psutil"],
-    "demo": ["gradio"],
-    "lesson": ["nbclient"],
-    "chinese": ["jieba"],
-    "experiments": ["mtdata", "pycld2", "py3langid.langid", "snakemake"],
-}
-
-
-@pytest.mark.parametrize(("extra", "module"), [(extra, name) for extra, names in EXTRAS.items() for name in names])
-def test_a_missing_library_is_named_with_the_extra_that_has_it(extra, module, monkeypatch):
-    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"].items()
-    metadata = [*project["dependencies"], *(f'{line}; extra == "{name}"' for name, lines in extras for line in lines)]
-    monkeypatch.setattr("importlib.metadata.requires", lambda name: metadata)
-    said = explain(ModuleNotFoundError(f"No module named {module!r}", name=module))
-    assert said.startswith(f"""No module named '{module}': pip install ".[{extra}]" in a clone of this project""")
-
-
-def test_of_several_missing_libraries_the_extra_that_has_all_is_named():
-    said = explain(ModuleNotFoundError("No module named 'yaml'", name="yaml"), "experiment")
-    assert 'pip install ".[experiments]"' in said
-
-
 @pytest.mark.parametrize("name", [name for name in TOOLS if name.replace("-", "_") in modules_of(user_dir.cli)])
 def test_where_fairseq_is_missing_one_line_says_what_to_install(monkeypatch, name):
     monkeypatch.setitem(sys.modules, "fairseq", None)
@@ -268,25 +239,6 @@ def test_recipes_and_configurations_only_name_existing_tools():
     named = set(re.findall(r"(?:recurrent-mt|-m recurrent_mt) ([a-z][\w-]*)", texts))
     assert {"compare", "outcome", "experiment", "training"} <= named <= set(TOOLS)
     assert not list(REPOSITORY.glob("scripts/**/*.py")) and not re.findall(r"scripts/\w+\.py", texts)
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (f"clean --source no.fr --target no.en {LANGUAGES} --out x --report y", "no.fr: there is no such file"),
-        ("words segment --codes FILE", "FILE is no file of subword-nmt's codes"),
-        ("words segment --codes no.codes", "no.codes: there is no such file, folder, or program"),
-        ("sentencepiece train --size 9 --model FOLDER TEXT", "FOLDER: it is a folder: name a file"),
-        (f"clean --source TEXT --target TEXT {LANGUAGES} --out FILE/x --report y", "a part of it is a file: name a"),
-    ],
-)
-def test_a_file_that_cannot_be_used_is_named_in_words(line, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "FOLDER").mkdir()
-    (tmp_path / "FILE").write_bytes(b"\xb1 of something else")
-    (tmp_path / "TEXT").write_text("a b\n")
-    done = call(*line.split())
-    assert done.returncode == 1 and message in done.stderr and "Errno" not in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize(

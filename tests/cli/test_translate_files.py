@@ -17,7 +17,7 @@ from recurrent_mt.cli.command import main
 from recurrent_mt.search_process import SearchError, SearchProcess
 from recurrent_mt.translation.box import ONNX, PARAMETERS
 from tests.cli.test_run_folder import run_folder
-from tests.commands import REPOSITORY, call, last_of_each
+from tests.commands import REPOSITORY, call
 from tests.translation.toy_box import write_box, write_run
 from tests.waiting import wait_until, written
 
@@ -288,7 +288,7 @@ CHANGES = {
 def test_what_was_begun_with_something_else_is_refused_by_name(begun, folder, tmp_path, what):
     change = CHANGES[what]
     flags = change if isinstance(change, tuple) else change(folder, tmp_path) and ()
-    begun = last_of_each(*begun, *flags)
+    begun = [*begun, *flags]
     done = call(*begun)
     assert done.returncode == 1
     said = "the first 6 lines of" if "input" in what else f"6 lines were made with another {what}: "

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from recurrent_mt.data.cleaning import Cleaning
-from tests.commands import command_line, last_of_each
+from tests.commands import command_line
 from tests.data.tools import SHARED, read_lines, run, write_lines, write_pairs
 from tests.waiting import wait_until
 
@@ -39,7 +39,7 @@ def corpus(pairs, seed=0):
 
 def clean(out, source, target, *options, check=True):
     files = ("--source", *source, "--target", *target, *LANGUAGES)
-    given = last_of_each(*files, "--out", out, "--report", f"{out}.md", "--jobs", 1, *options)
+    given = (*files, "--out", out, "--report", f"{out}.md", "--jobs", 1, *options)
     done = run("clean", *given, check=check)
     return done, (json.loads(out.with_name(f"{out.name}.json").read_text()) if done.returncode == 0 else None)
 

@@ -11,7 +11,6 @@ import pytest
 from recurrent_mt.data import selection
 from recurrent_mt.data.parallel_text import read_blocks
 from recurrent_mt.data.selection import take_lowest
-from tests.commands import last_of_each
 from tests.data.tools import read_lines, run, write_lines, write_pairs
 
 LANGUAGES = ("--source-lang", "fr", "--target-lang", "en")
@@ -48,7 +47,7 @@ def mixture(tmp_path_factory, request):
 def select(out, mixture, *options, words=1500, check=True):
     folder, (source, target), _ = mixture
     files = ("--source", source, "--target", target, *LANGUAGES, "--in-domain", folder / "in", "--words", words)
-    given = last_of_each(*files, "--out", out, "--report", f"{out}.md", "--jobs", 1, *options)
+    given = (*files, "--out", out, "--report", f"{out}.md", "--jobs", 1, *options)
     return run("select", *given, check=check)
 
 

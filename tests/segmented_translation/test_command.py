@@ -7,7 +7,7 @@ import torch
 from fairseq.tasks.translation import TranslationTask
 
 from tests.checkpoints.checkpoints import write_checkpoint
-from tests.commands import call, last_of_each
+from tests.commands import call
 from tests.models import building
 from tests.once import build_once
 
@@ -46,7 +46,7 @@ def translate(run, out, *options):
     """Calls the tool on the input of the folder."""
     model = ("--forward", run / "forward/checkpoint.pt", "--data", run / "forward")
     files = ("--input", run / "input", "--out", out, "--cpu", "--beam", 3)
-    return call("translate-segmented", *last_of_each(*model, *files, *options))
+    return call("translate-segmented", *model, *files, *options)
 
 
 def inverse(run):
