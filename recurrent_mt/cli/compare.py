@@ -36,10 +36,10 @@ from ..evaluation.tables import result_files, tables_as_text
 from ..evaluation.translated_files import TestSet, TrainedRuns, read_references, read_system, warn_of_subwords
 from ..metrics import METRICS, warn_of_language
 from ..text_files import check_output_files, read_sentences
-from ..text_form import TextForm, read_text_form
+from ..text_form import read_text_form
 
 #: What goes with translations in files, and what with the systems of run folders.
-FILE_OPTIONS = ("reference", "target_lang", "lowercase", "test_set")
+FILE_OPTIONS = ("reference", "target_lang", "lowercase")
 RUN_OPTIONS = ("models", "seeds", "extra_tests", "ablation")
 
 #: Settings of what a comparison does not break down.
@@ -99,11 +99,6 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
         "13a for all others",
     )
     files.add_argument("--lowercase", action="store_true", help="ignore case")
-    files.add_argument(
-        "--test-set",
-        metavar="NAME",
-        help="instead of the run folder's, a test set that sacrebleu knows and downloads, such as wmt14/full",
-    )
     runs = parser.add_argument_group("systems of run folders")
     runs.add_argument("--models", metavar="NAME,…", help="in the order of the rows (all)")
     runs.add_argument("--seeds", type=whole_numbers, metavar="N,…", help="of the trainings that count (all)")
@@ -139,17 +134,11 @@ def compare_files(options: argparse.Namespace, folders: list[str]) -> Comparison
     if bool(options.reference) == bool(folders) or len(folders) > 1:
         options.parser.error("translations in files need --reference, or one run folder whose test set they are of")
     if folders:
-        refuse_options(options, FILE_OPTIONS[:3], "is what the run folder says")
+        refuse_options(options, FILE_OPTIONS, "is what the run folder says")
         form = read_text_form(folders[0])
-        if options.test_set:
-            reference, (sentences, *others) = options.test_set, download_references(form, options.test_set)
-            origin = {"test": options.test_set, "lang": f"{form.source}-{form.target}"}
-        else:
-            reference = form.folder / "text" / "raw" / f"test.{form.target}"
-            sentences, others, origin = read_sentences(reference), [], {}
-        test_set = TestSet(sentences, form.target, form.lowercase, further_references=others, origin=origin)
+        reference: str | Path = form.folder / "text" / "raw" / f"test.{form.target}"
+        test_set = TestSet(read_sentences(reference), form.target, form.lowercase)
     else:
-        refuse_options(options, FILE_OPTIONS[3:], "needs a run folder")
         reference = options.reference[0]
         sentences, others = read_references(options.reference)
         test_set = TestSet(sentences, options.target_lang or "", options.lowercase, further_references=others)
@@ -187,25 +176,3 @@ def compare_folders(options: argparse.Namespace, folders: list[str]) -> Comparis
         extra_tests=extra_tests,
         ablation=options.ablation or "",
     )
-
-
-def download_references(form: TextForm, test_set: str) -> list[list[str]]:
-    """The references of one of sacrebleu's test sets, of which some have two or three.
-
-    Raises:
-        ValueError: if sacrebleu has no such test set, or it could not be downloaded.
-    """
-    from sacrebleu import DATASETS
-    from sacrebleu.utils import smart_open
-
-    if test_set not in DATASETS:
-        raise ValueError(f"sacrebleu has no test set {test_set}: sacrebleu --list prints those it has")
-    pair = f"{form.source}-{form.target}"
-    try:
-        files = DATASETS[test_set].get_reference_files(pair)
-    except (Exception, SystemExit) as error:  # it exits where a download is damaged
-        raise ValueError(
-            f"--test-set {test_set}: sacrebleu has no references for {pair} available ({error}); without it, those of "
-            "the run folder count"
-        ) from error
-    return [[line.rstrip() for line in smart_open(file)] for file in files]

@@ -49,7 +49,7 @@ from ..text_files import (
     read_standard_input,
 )
 from ..text_form import LONGEST, TextForm, read_text_form
-from ..translation.box import ONNX, find_export, find_folder, list_boxes, read_default
+from ..translation.box import ONNX, find_export, find_folder, read_default
 from ..translation.loading import find_checkpoint
 
 if TYPE_CHECKING:
@@ -65,9 +65,6 @@ MOST_NAMED = 5
 PAUSE = 30
 #: What translates.
 WITH_PYTORCH, WITH_ONNXRUNTIME = "PyTorch translates", "onnxruntime translates"
-#: What the other one would give, to those who have not named a model of a box.
-FULLER = "scripts/setup.sh adds PyTorch, other models, and the page of recurrent-mt demo"
-SOONER = "recurrent-mt translate {} onnx answers sooner, with a model in eight bits"
 #: What the log says of lines.
 TOO_LONG = "%s: more than %s tokens are not translated, and leave an empty line: divide it into sentences"
 UNFAMILIAR = "%s: the model has not learned to read this, and may make something up"
@@ -153,7 +150,7 @@ def choose_model(options: argparse.Namespace) -> None:
 
     Raises:
         OSError: if there is no such model.
-        ValueError: if it is not clear which model, as of `find_checkpoint`; also as of `refuse_colon`.
+        ValueError: if it is not clear which model, as of `find_checkpoint`.
         ModuleNotFoundError: if what such a model needs is not installed.
     """
     options.export, options.checkpoints = choose_export(options), []
@@ -161,7 +158,6 @@ def choose_model(options: argparse.Namespace) -> None:
         if not find_spec("onnxruntime"):
             raise ModuleNotFoundError("No module named 'onnxruntime'", name="onnxruntime")
         return
-    refuse_colon(options.folder)
     named = choose_checkpoints(options) if options.model else []
     if not find_spec("fairseq"):
         raise ModuleNotFoundError(
@@ -190,8 +186,6 @@ def choose_checkpoints(options: argparse.Namespace) -> list[Path]:
         FileNotFoundError: if there is none of a name.
         ValueError: as of `choose_model`.
     """
-    if Path(options.model).is_file():
-        refuse_colon(options.model)
     found = []
     for name in options.model.split(":"):
         path = Path(name)
@@ -211,19 +205,11 @@ def check_words(form: TextForm, export: Path) -> None:
             raise FileError(file, f"{export} has other words: it is of another run, or {side}.txt in it is damaged")
 
 
-def refuse_colon(path: str | Path) -> None:
-    """Raises ValueError for a path that fairseq would take for several."""
-    if ":" in str(path):
-        raise ValueError(f"{path} has a colon, by which fairseq separates paths: rename it, or make a link to it")
-
-
 def check_options(options: argparse.Namespace) -> None:
     """Ends the tool with a message if options do not go together."""
     for flag in options.flags:
         if flag.partition("=")[0] in ("--input", "--buffer-size", "--results-path"):
             options.parser.error(f"{flag} is this tool's to set: give --input, --buffer-size, or --out before --")
-        if flag.partition("=")[0] == "--constraints":
-            options.parser.error(f"{flag} is of tokens, and this tool reads text: call fairseq-interactive")
     if options.export and (given := shlex.join([*(["--dry-run"] if options.dry_run else []), *options.flags])):
         why = f"is for fairseq, and onnxruntime translates with {options.export}"
         options.parser.error(f"{given} {why}: leave it out, or name a checkpoint")
@@ -260,16 +246,13 @@ def show_command(command: Sequence[str]) -> None:
 
 
 def say_what_translates(form: TextForm, options: argparse.Namespace) -> None:
-    """Prints on standard error what translates, and who names no model of a box, also what another would give."""
+    """Prints on standard error what translates."""
     if options.export:
-        print(WITH_ONNXRUNTIME if options.model else f"{WITH_ONNXRUNTIME}; {FULLER}", file=sys.stderr, flush=True)
+        print(WITH_ONNXRUNTIME, file=sys.stderr, flush=True)
     elif read_default(options.folder) is None:
         show_command(search_command(form, options))
     else:
-        box = options.run or next(name for name, folder in list_boxes().items() if folder == options.folder)
-        sooner = SOONER.format(shlex.quote(box))
-        has_other = not options.model and (options.folder / ONNX).is_dir()
-        print(f"{WITH_PYTORCH}; {sooner}" if has_other else WITH_PYTORCH, file=sys.stderr, flush=True)
+        print(WITH_PYTORCH, file=sys.stderr, flush=True)
 
 
 def translate_to_file(form: TextForm, options: argparse.Namespace, lines: Iterator[str]) -> None:

@@ -197,9 +197,9 @@ def sign_counted(systems: Sequence[CountedSystem], test_set: TestSet, settings: 
     """What decides the numbers of these systems under their metric; of one sentence, nothing is resampled."""
     counts = [rows for one in systems for rows in one.statistics.values()]
     if not settings.resamples or len(test_set) == 1:
-        return sign_systems(counts, **test_set.origin)
+        return sign_systems(counts)
     trials = settings.resamples if settings.paired and len(systems) > 1 else None
-    return sign_systems(counts, **test_set.origin, bs=settings.resamples, ar=trials, seed=settings.seed)
+    return sign_systems(counts, bs=settings.resamples, ar=trials, seed=settings.seed)
 
 
 def score_groups(

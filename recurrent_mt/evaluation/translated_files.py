@@ -6,7 +6,7 @@ import filecmp
 import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from os.path import abspath
 from pathlib import Path
@@ -48,8 +48,6 @@ class TestSet:
     reference_words: Sequence[Sequence[str]] = ()  # words of each reference; empty if only scores are asked for
     words: str = ""  # what the words are, for captions: ``Moses tokens``, ``13a tokens`` …
     further_references: Sequence[Sequence[str]] = ()  # of the same sentences, scored against as well
-    #: what signatures say of a published test set, as sacrebleu's do: ``test`` and ``lang``
-    origin: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.reference)

@@ -7,12 +7,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import psutil  # before a signal comes: an import that a second one interrupts is not whole
 import yaml
 
 from ..arguments import processors
@@ -22,7 +20,6 @@ from .plan import Plan
 from .view import lay_out_results, show_results
 
 WORKFLOW = PROJECT / "workflow"
-SHELLS = ("bash", "sh")
 
 
 @dataclass(frozen=True)
@@ -196,7 +193,7 @@ def environment() -> dict[str, str]:
 def run_engine(command: Sequence[str], variables: Mapping[str, str]) -> tuple[int, bool]:
     """Runs Snakemake, whose status it returns, and whether a signal has stopped it.
 
-    Its jobs are waited for, which may have to keep something.
+    At SIGINT, it ends its jobs, and waits for them: they may have to keep something.
     """
     stopped = False
     started: list[subprocess.Popen[bytes]] = []
@@ -205,7 +202,7 @@ def run_engine(command: Sequence[str], variables: Mapping[str, str]) -> tuple[in
         nonlocal stopped
         stopped = True
         for process in started:
-            end_all(process.pid)
+            process.send_signal(signal.SIGINT)
 
     # Set before Snakemake starts: it would inherit signals that are ignored, as SIGINT is in a shell's background.
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
@@ -215,16 +212,3 @@ def run_engine(command: Sequence[str], variables: Mapping[str, str]) -> tuple[in
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def end_all(process: int) -> None:
-    """Asks Snakemake and everything it has started to end: a training then keeps where it is."""
-    with suppress(psutil.NoSuchProcess):
-        parent = psutil.Process(process)
-        for child in parent.children(recursive=True):
-            with suppress(psutil.NoSuchProcess):
-                # Shells end with what they run. Snakemake waits for them before it gives the folder free.
-                if child.name() not in SHELLS:
-                    child.terminate()
-        # At SIGINT, Snakemake cancels what it has given to a cluster, too; at SIGTERM, it would wait for that.
-        parent.send_signal(signal.SIGINT)

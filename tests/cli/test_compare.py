@@ -114,7 +114,6 @@ def test_options_of_a_comparison_that_cannot_be_meant_are_refused_by_name(files,
         (["run", "a=a", "--lowercase"], "--lowercase is what the run folder says"),
         (["run", "--ablation", "rank", "--extra-tests", "news"], "leave --extra-tests out"),
         (["a=a", "--reference", "b", "--models", "lstm"], "--models goes with the systems of run folders"),
-        (["a=a", "--reference", "b", "--test-set", "wmt14"], "--test-set needs a run folder"),
     ],
 )
 def test_options_without_an_effect_are_refused_by_name(options, message):
@@ -136,13 +135,6 @@ def test_translations_may_stand_without_the_name_of_their_option_and_be_of_sever
     assert "Means of 2 seeds ± standard deviation." in seeds.stdout
     uneven = call("compare", f"mine={files / 'one'},{files / 'two'}", f"one={files / 'one'}", *options)
     assert "Means of the seeds (mine: 2, one: 1) ± standard deviation." in uneven.stdout
-
-
-def test_names_of_before_say_what_to_call(files):
-    names = {**dict.fromkeys(("score", "score-run", "ablation-table"), "compare"), "translate-onnx": "translate"}
-    for name, tool in names.items():
-        done = call(name, "--reference", files / "reference")
-        assert done.returncode == 2 and f"{name} is now {tool}: see recurrent-mt {tool} --help" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
 """Several references of the same sentences: every tool scores with all, as sacrebleu does, and shows the first."""
 
 import json
-from unittest.mock import Mock
-from urllib.error import URLError
 
 import pytest
 import sacrebleu
@@ -82,43 +80,6 @@ def test_the_same_reference_twice_changes_no_score(metric):
     once = statistics(metric, TEXTS["mine"], TEXTS["en"]).score()
     twice = statistics(metric, TEXTS["mine"], TEXTS["en"], further_references=[TEXTS["en"]]).score()
     assert twice.value == once.value and twice.signature == once.signature.replace("nrefs:1", "nrefs:2")
-
-
-@pytest.fixture
-def published(files, monkeypatch):
-    """A run folder; what sacrebleu has of a test set is in a folder beside, and the network does not answer."""
-    (files / "options").write_text("SOURCE_LANG zh\nTARGET_LANG en\nSEGMENTATION bpe:100\nTOKENIZER moses\n")
-    dataset = sacrebleu.DATASETS["wmt17/ms"]
-    for place in ("_outdir", "_rawdir"):
-        monkeypatch.setattr(dataset, place, str(files / place))
-    monkeypatch.setattr("urllib.request.urlopen", Mock(side_effect=URLError("nobody answers")))
-    return [files / f"_outdir/wmt17_ms.zh-en.{field.replace(':', '-')}" for field in dataset.fieldnames("zh-en")]
-
-
-def compare_published(files):
-    return call("compare", files, f"mine={files / 'mine'}", "--test-set", "wmt17/ms", "--out", files / "table")
-
-
-def test_a_published_test_set_with_several_is_scored_with_all(published, files):
-    (files / "_outdir").mkdir()
-    for file in published:
-        text = TEXTS["en2" if file.suffix == ".ref-1" else "en"]
-        file.write_text("".join(f"{line}\n" for line in text))
-    done = compare_published(files)
-    assert done.returncode == 0, done.stderr
-    assert "BLEU: nrefs:3|test:wmt17/ms|lang:zh-en|" in done.stdout and f"{EXPECTED['BLEU']:.2f}" in done.stdout
-    for ending in ("txt", "json"):
-        assert "|test:wmt17/ms|lang:zh-en|" in (files / f"table.{ending}").read_text()
-
-
-def test_a_published_test_set_that_cannot_be_had_is_named_and_nothing_is_scored(published, files):
-    """Not against the run's own reference, either."""
-    done = compare_published(files)
-    assert done.returncode == 1 and done.stdout == ""
-    assert done.stderr.startswith("error: --test-set wmt17/ms: sacrebleu has no references for zh-en available (")
-    assert "nobody answers" in done.stderr and not list(files.glob("table.*"))
-    done = call("compare", files, f"mine={files / 'mine'}", "--test-set", "wmt99")
-    assert "sacrebleu has no test set wmt99" in done.stderr
 
 
 def test_references_of_other_lengths_are_named(files):

@@ -19,6 +19,7 @@ def plugin(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     import snakemake_logger_plugin_progress as module
 
+    monkeypatch.setattr(module, "end_jobs", lambda: None)  # they would be those of pytest
     # A dry run takes no signal and follows no log.
     handler = module.LogHandler(SimpleNamespace(dryrun=True), module.LogHandlerSettings(limit=500))
     handler.common_settings.dryrun, handler.out = False, io.StringIO()

@@ -11,17 +11,18 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from logging import LogRecord
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import psutil  # before a signal comes: an import that a second one interrupts is not whole
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 
 from recurrent_mt.runs.folder import OUTCOME
-from recurrent_mt.runs.launcher import end_all
 from recurrent_mt.runs.outcomes import KEPT, Outcome, Status, read_end, read_outcome
 from recurrent_mt.runs.train_log import read_progress
 
@@ -30,6 +31,7 @@ TRAININGS = ("train", "try_rate")
 SECONDS_BETWEEN_READINGS = 1.0
 #: What Slurm's executor says when it begins.
 RUN_ID = "SLURM run ID: "
+SHELLS = ("bash", "sh")
 #: Without a terminal, a training is reported when it has come so much further.
 UPDATES_BETWEEN_LINES = 100
 
@@ -67,12 +69,14 @@ class LogHandler(LogHandlerBase):
     needs_rulegraph = property(lambda self: False)
 
     def stop(self, number: int, frame: FrameType | None) -> None:
-        """What ends after the signal has not failed.
+        """Ends all jobs; those on a cluster, Snakemake cancels itself. What ends after the signal has not failed.
 
         A second one, from a terminal or from `timeout`, does not interrupt Snakemake while it cancels its jobs.
         """
         if not self.stopped:
             self.stopped = True
+            if not self.cluster_run:
+                end_jobs()
             signal.default_int_handler(number, frame)
 
     def emit(self, record: LogRecord) -> None:
@@ -154,7 +158,7 @@ class LogHandler(LogHandlerBase):
         """Reads the logs of running trainings; ends everything if the command that it belongs to was killed."""
         while not self.ended.wait(SECONDS_BETWEEN_READINGS):
             if os.getppid() != self.parent:
-                end_all(os.getpid())
+                os.kill(os.getpid(), signal.SIGINT)
                 return
             self.show_progress()
 
@@ -189,3 +193,14 @@ class LogHandler(LogHandlerBase):
             # Those too that the executor was submitting when it cancelled the others.
             subprocess.run(["scancel", "--name", self.cluster_run])
         super().close()
+
+
+def end_jobs() -> None:
+    """Asks everything that Snakemake has started here to end: a training then keeps where it is.
+
+    Shells end with what they run, and are waited for before Snakemake gives the folder free.
+    """
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if process.name() not in SHELLS:
+                process.terminate()
