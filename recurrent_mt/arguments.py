@@ -14,8 +14,6 @@ from os.path import isfile
 from pathlib import Path
 from typing import Any, TypeVar
 
-from .text_files import is_line
-
 Kind = TypeVar("Kind")
 
 
@@ -114,9 +112,7 @@ def make_settings(kind: type[Kind], options: Namespace, **others: Any) -> Kind:
 def split_named(
     parser: ArgumentParser, values: Sequence[str], form: str = "NAME=FILE", option: str = "--system"
 ) -> list[tuple[str, str]]:
-    """Each value of an option in two; ends the tool with a message for one of another form, and for bad names.
-
-    Two of one name are refused, and one that no table can show.
+    """Each value of an option in two; ends the tool with a message for one of another form, and for two of one name.
 
     A name may have an equals sign of its own, as an experiment's `gru_encoder+dropout=0.3` has: the first one counts
     that has an existing file to its right, or a number.
@@ -125,8 +121,6 @@ def split_named(
     for value, pair in zip(values, pairs):
         if not all(pair):
             parser.error(f"{option} must be {form}, not '{value}'")
-        if not is_line(pair[0]):
-            parser.error(f"{option} {pair[0]!r}: a name has no line breaks or control characters")
     for name, count in Counter(name for name, _ in pairs).items():
         if count > 1:
             parser.error(f"{option} {name} is given twice")

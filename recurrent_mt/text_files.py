@@ -9,7 +9,6 @@ import lzma
 import os
 import re
 import sys
-import unicodedata
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,9 +27,6 @@ COMPRESSED = {
 }
 #: What these raise on a file that is cut off or damaged; an OSError of theirs has no number, as those of the system do.
 DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
-
-#: Unicode's categories of what no line can show: controls, halves of characters, and ends of lines.
-UNSHOWN = ("Cc", "Cs", "Zl", "Zp")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 Made = TypeVar("Made")
@@ -181,11 +177,6 @@ def read_parallel(files: Sequence[str | PathLike[str]]) -> Iterator[tuple[str, .
         yield tuple(text for _, text in lines)
     if not number:
         raise FileError(files[0], "there are no sentences")
-
-
-def is_line(text: str) -> bool:
-    """True for text that can be written and shown in a line, with whatever joins or directs the letters of a script."""
-    return not any(unicodedata.category(letter) in UNSHOWN for letter in text)
 
 
 def require_same_count(

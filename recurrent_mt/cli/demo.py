@@ -16,10 +16,8 @@ from __future__ import annotations
 
 import argparse
 import os
-import socket
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from ..demo.page import Demo
 
 GRADIO = "gradio>=6,<7"
-LAST_PORT = 65535
 #: Sentences of the test set that one can pick.
 EXAMPLES = 200
 
@@ -51,19 +48,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data", type=Path, metavar="DIR", help="folder with the dictionaries of checkpoints outside of run folders"
     )
-    parser.add_argument("--port", type=port_number, metavar="N", help="(the first free one from 7860 on)")
+    parser.add_argument("--port", type=positive, metavar="N", help="(the first free one from 7860 on)")
     parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="to listen at (%(default)s)")
     parser.add_argument(
         "--share", action="store_true", help="make a public link: what is typed goes through Gradio's servers"
     )
-
-
-def port_number(text: str) -> int:
-    """Reads the number of a port."""
-    number = positive(text)
-    if number > LAST_PORT:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port: the last is {LAST_PORT}")
-    return number
 
 
 def run(options: argparse.Namespace) -> None:
@@ -73,9 +62,6 @@ def run(options: argparse.Namespace) -> None:
         alone = f"pip install '{GRADIO}', or " if find_spec("fairseq") else ""
         message = f"the page needs Gradio, which is not installed: {alone}scripts/setup.sh --demo"
         raise ModuleNotFoundError(message, name="gradio")
-    # Gradio would try one port after another, for minutes.
-    with named_address(options.host, options.port):
-        require_address(options.host, options.port or 0)
     # One sentence's products are too small to share. Read when PyTorch is imported.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("LOGLEVEL", "WARNING")
@@ -83,40 +69,12 @@ def run(options: argparse.Namespace) -> None:
     demos = make_demos(options.models, options.data)
     from ..demo.page import build_page, serve
 
-    with named_address(options.host, options.port):
-        address = serve(build_page(demos), host=options.host, port=options.port, share=options.share)
+    address = serve(build_page(demos), host=options.host, port=options.port, share=options.share)
     print(f"{address} (Ctrl-C ends it)", flush=True)
     try:
         threading.Event().wait()
     except KeyboardInterrupt:
         print()
-
-
-@contextmanager
-def named_address(host: str, port: int | None) -> Iterator[None]:
-    """Has an OSError name the options: Gradio's has options of its own."""
-    try:
-        yield
-    except (OSError, UnicodeError) as error:
-        place = f"{host}, port {port}" if port else host
-        why = getattr(error, "strerror", None) or "there is no such address or free port"
-        raise OSError(f"the page cannot be at {place}: {why}; choose another --port or --host") from error
-
-
-def require_address(host: str, port: int) -> None:
-    """Raises OSError, or UnicodeError for a host that no network has, unless a server can listen there; 0: any port."""
-    # Brackets are an address's of version 6 before a port. A name may have addresses of both versions.
-    found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
-    for left, (family, kind, _, _, address) in zip(reversed(range(len(found))), found):
-        with socket.socket(family, kind) as probe:
-            # As the server does: the port of one that has just ended is free.
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(address)
-                return
-            except OSError:
-                if not left:
-                    raise
 
 
 def make_demos(paths: Sequence[Path], data: Path | None) -> list[Demo]:

@@ -65,15 +65,7 @@ def run(options: argparse.Namespace) -> None:
     command = [*begin, *arguments]
     print(f"  $ {shlex.join(command)}", flush=True)
     if not options.dry_run:
-        check_data(arguments[0])
         os.execv(command[0], command)
-
-
-def check_data(data: str) -> None:
-    """Raises FileNotFoundError for a folder that is not there, of which fairseq would show a traceback."""
-    for folder in [] if data.startswith("-") else data.split(os.pathsep):
-        if not Path(folder).is_dir():
-            raise FileNotFoundError(f"there is no folder {folder}: task.data=DIR is what fairseq-preprocess has made")
 
 
 def find_machines(options: argparse.Namespace) -> Machines | None:
@@ -81,11 +73,7 @@ def find_machines(options: argparse.Namespace) -> Machines | None:
     if options.nodes == 1:
         if options.node_rank is not None or options.rendezvous:
             options.parser.error("--node-rank and --rendezvous are for several machines: give --nodes N as well")
-        if options.timeout and options.processes == 1:
-            options.parser.error("--timeout is for several processes: one has no other to wait for")
         return None
     if options.node_rank is None or options.rendezvous is None:
         options.parser.error(f"--nodes {options.nodes} needs --node-rank and --rendezvous")
-    if not 0 <= options.node_rank < options.nodes:
-        options.parser.error(f"--node-rank {options.node_rank} is not between 0 and {options.nodes - 1}")
     return Machines(options.nodes, options.node_rank, options.rendezvous)

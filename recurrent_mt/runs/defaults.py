@@ -1,4 +1,4 @@
-"""What the plug-in's source says of its options: defaults, which decide a result like what is set, and what is gone.
+"""What the plug-in's source says of its options: defaults, which decide a result like what is set.
 
 It is read and not imported, which takes seconds, and fairseq.
 """
@@ -64,31 +64,6 @@ def list_registered() -> tuple[Registered, ...]:
     """What the plug-in registers."""
     classes = read_classes()
     return tuple(found for node in classes.values() for found in read_decorators(node, classes))
-
-
-@cache
-def list_removed() -> dict[str, str]:
-    """The options that models no longer have, and the value with which each is off, as a command line has it."""
-    fields = [field for field in read_classes()["RemovedOptions"].body if isinstance(field, ast.AnnAssign)]
-    values = {ast.unparse(field.target): field.value for field in fields}
-    calls = {name: value for name, value in values.items() if isinstance(value, ast.Call)}
-    return {f"--{name.replace('_', '-')}": str(ast.literal_eval(call.args[0])) for name, call in calls.items()}
-
-
-def check_removed(name: str, arguments: Sequence[str]) -> None:
-    """Refuses a system that needs an option which our models no longer have; before, its training would.
-
-    Raises:
-        ValueError: naming the system and the option.
-    """
-    values = {option: value for option, value in pairwise([*arguments, ""]) if option.startswith("--")}
-    if ("--arch", values.get("--arch")) not in {(one.chosen_by, one.name) for one in list_registered()}:
-        return  # a model of fairseq's may have one of that name
-    for option, off in list_removed().items():
-        if option == "--grconv-dilated-biases":  # as many as weights, always
-            off = values.get("--grconv-dilated-weights", "1")
-        if option in values and values[option] not in (off, "None"):
-            raise ValueError(f"{name}: {option} is not in this version any more: see docs/log/removed.md")
 
 
 def read_decorators(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> Iterator[Registered]:

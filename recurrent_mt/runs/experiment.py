@@ -392,7 +392,7 @@ def read_overrides(texts: Sequence[str]) -> dict[str, Any]:
     """What the command line says, as text: lists, and pairs of a name and a value, have commas between them.
 
     Raises:
-        OptionError: if something is no ``KEY=VALUE``, or there is no such option, or it is there twice.
+        OptionError: if something is no ``KEY=VALUE``, or there is no such option.
     """
     changes: dict[str, Any] = {}
     for text in texts:
@@ -401,8 +401,6 @@ def read_overrides(texts: Sequence[str]) -> dict[str, Any]:
             raise OptionError(f"'{text}' is no option: write KEY=VALUE")
         if key not in Experiment.model_fields:
             raise OptionError(f"command line: {describe_unknown(key)}")
-        if key in changes:
-            raise OptionError(f"command line: {key} is given twice: leave one out")
         default = Experiment.model_fields[key].default
         parts = [part for part in value.split(",") if part]
         if isinstance(default, dict):
@@ -416,15 +414,13 @@ def read_pairs(key: str, parts: Sequence[str]) -> dict[str, Any]:
     """The value of an option that has names. That of a flag may be of any type, as in a file.
 
     Raises:
-        OptionError: if a name is missing or there twice.
+        OptionError: if a name is missing.
     """
     pairs: dict[str, Any] = {}
     for part in parts:
         name, equals, value = part.partition("=")
         if not equals:
             raise OptionError(f"command line: {key} must be NAME=VALUE, several separated by commas, not {name!r}")
-        if name in pairs:
-            raise OptionError(f"command line: {key} has the name {name} twice")
         pairs[name] = read_yaml(value, f"command line: {key}.{name}") if key == "flags" else value
     return pairs
 

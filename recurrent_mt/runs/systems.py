@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from .corpora import POSITION_LIMIT
-from .defaults import check_removed
 from .experiment import Experiment, names_configuration
 from .training_command import ARCHITECTURES, assign, check_flags, option_words, read_arguments
 
@@ -35,14 +34,11 @@ def list_training_arguments(experiment: Experiment, configurations: Path) -> dic
         configurations: the folder configs/.
 
     Raises:
-        ValueError: if there is no such system, or it needs an option that is gone.
+        ValueError: if there is no such system.
     """
     # All systems of an ablation share one file, which takes hydra a tenth of a second to read.
     read = cache(lambda name: configured_arguments(name, experiment, configurations))
-    found = {name: training_arguments(name, experiment, configurations, read) for name in experiment.systems}
-    for name, arguments in found.items():
-        check_removed(name, arguments)
-    return found
+    return {name: training_arguments(name, experiment, configurations, read) for name in experiment.systems}
 
 
 def training_arguments(

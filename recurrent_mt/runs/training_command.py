@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -225,9 +224,6 @@ def read_arguments(file: str | PathLike[str], overrides: Sequence[str]) -> list[
     if path.suffix != ".yaml":  # Hydra would read NAME.yaml in its place
         raise ValueError(f"{path}: the name of a configuration must end in .yaml: rename the file")
     overrides = name_languages(overrides, path.parent / "pair")
-    for key, count in Counter(override.partition("=")[0] for override in overrides).items():
-        if count > 1:
-            raise ValueError(f"{key} is given twice: leave one out")
     try:
         settings = compose_settings(path.parent, path.stem, ["common.user_dir=user_dir", *map(quote_path, overrides)])
         return configuration_arguments(settings, {text.partition("=")[0].lstrip("+~") for text in overrides})

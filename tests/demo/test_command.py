@@ -2,7 +2,6 @@
 
 import logging
 import shutil
-import socket
 from types import SimpleNamespace
 
 import pytest
@@ -29,36 +28,6 @@ def test_without_gradio_one_line_says_what_to_install(monkeypatch, installed, al
 def test_what_is_not_there_is_named(module, tmp_path):
     assert f"there is no checkpoint, run folder, or installed box {tmp_path}/none" in refuse(tmp_path / "none")
     assert f"{tmp_path} is no run folder with trained systems" in refuse(tmp_path)
-
-
-@pytest.mark.parametrize("port", ["65536", "0", "x"])
-def test_a_port_that_there_is_not_is_refused_with_the_option(port):
-    done = call("demo", f"--port={port}")
-    assert done.returncode == 2 and f"argument --port: '{port}' is no" in done.stderr
-
-
-@pytest.mark.parametrize("host", ["1.2.3.4", "nosuch.invalid"])
-def test_an_address_of_another_machine_is_refused_with_the_options_before_a_model_is_loaded(module, host):
-    message = refuse("nowhere", "--host", host)
-    assert message.startswith(f"error: the page cannot be at {host}: ")
-    assert message.endswith("; choose another --port or --host\n")
-
-
-def test_a_port_that_is_taken_is_refused_with_the_options(module, paths, monkeypatch):
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-        message = refuse("nowhere", "--port", port)
-    place = f"error: the page cannot be at 127.0.0.1, port {port}: "
-    assert message == f"{place}Address already in use; choose another --port or --host\n"
-    # It may be taken while models are loaded; then the message is Gradio's.
-    monkeypatch.setattr(demo, "require_address", lambda host, port: None)
-
-    def serve(blocks, **where):
-        raise OSError("Cannot find empty port. You can set GRADIO_SERVER_PORT.")
-
-    monkeypatch.setattr(module, "serve", serve)
-    message = refuse(paths["fixed"], "--port", port)
-    assert message == f"{place}there is no such address or free port; choose another --port or --host\n"
 
 
 def test_a_page_that_is_served_says_that_it_loads_and_then_its_address(module, paths, monkeypatch, caplog):

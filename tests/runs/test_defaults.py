@@ -25,7 +25,7 @@ def own_plugin(tmp_path, monkeypatch):
 
 
 def forget():
-    for read in (defaults.read_classes, defaults.list_registered, defaults.list_removed):
+    for read in (defaults.read_classes, defaults.list_registered):
         read.cache_clear()
 
 
@@ -104,34 +104,3 @@ def test_defaults_are_those_that_fairseq_gets():
         assert found[key].keys() == values.keys()
         for name, text in found[key].items():
             assert text == "II('common.seed')" or name in fixed or ast.literal_eval(text) == values[name]
-
-
-def test_removed_options_are_those_of_the_models():
-    from user_dir.models.removed import RemovedOptions
-
-    known = [field for field in dataclasses.fields(RemovedOptions) if "removed" in field.metadata]
-    assert known and defaults.list_removed() == {
-        f"--{field.name.replace('_', '-')}": str(field.default) for field in known
-    }
-
-
-@pytest.mark.parametrize(
-    ("options", "refused"),
-    [
-        ("decoder-attention-heads=4", True),
-        ("decoder_attention_heads=1", False),
-        ("encoder-cell-layer-norm", True),
-        ("grconv-dilated-annotations=top", True),
-        ("grconv-dilated-weights=2+grconv-dilated-biases=2", False),
-        ("grconv-dilated-biases=2", True),
-        ("arch=transformer+decoder-attention-heads=4", False),  # fairseq's own
-    ],
-)
-def test_a_system_that_needs_a_removed_option_is_refused_before_any_work(options, refused):
-    name = f"{OURS}+{options}"
-    if not refused:
-        assert folders(f"systems={name}")
-        return
-    with pytest.raises(ValueError, match=r": --\S+ is not in this version any more: see docs/log/removed\.md") as error:
-        plan(f"systems={name}")
-    assert str(error.value).startswith(name)

@@ -64,11 +64,6 @@ def test_the_command_line_replaces_what_the_file_says():
     assert options.extra_tests == {"far": "c/d", "near": "e"} and options.corpus == "a/b"
 
 
-def test_an_option_that_is_given_twice_is_refused_by_name():
-    with pytest.raises(OptionError, match=r"^command line: dropout is given twice: leave one out$"):
-        read_experiment(QUICKSTART, ["dropout=0.1", "dropout=0.2"])
-
-
 def test_two_budgets_are_refused_with_their_place_and_an_empty_one_is_none():
     with pytest.raises(OptionError, match=r"^command line: give one budget"):
         read_experiment(QUICKSTART, ["epochs=3", "minutes=2"])
@@ -130,7 +125,6 @@ def test_a_rate_that_yaml_takes_for_a_number_stays_as_it_is_written(tmp_path):
         ("baseline=fconv", "baseline fconv is not among the systems"),
         ("extra_tests=far=x", "extra_tests needs a corpus"),
         ("corpus=", "corpus is empty: name a folder"),
-        ("extra_tests=far=x,far=y", "extra_tests has the name far twice"),
         ("extra_tests=far=", "extra_tests.far must be a path"),
         ("extra_tests=far", "extra_tests must be NAME=VALUE, several separated by commas, not 'far'"),
         ("flags=skip-io", "flags must be NAME=VALUE, several separated by commas, not 'skip-io'"),

@@ -162,11 +162,3 @@ def test_an_incomplete_search_makes_no_choice(folder, change, message):
     with pytest.raises(ValueError, match=message):
         choose_rate(folder, seed=3, rates=["5e-4", "1"])
     assert read_choice(folder) is None
-
-
-def test_a_damaged_choice_is_named(folder):
-    other = '{"seed": 3, "chosen": "%s", "valid_losses": {"x; ls": 1.0, "1e-3": 1.0}}'
-    for text in ("{", '{"rate": 1}', other % "2e-3", other % "x; ls"):
-        (folder / "choice.json").write_text(text)
-        with pytest.raises(FileError, match=r"choice.json: not a choice of a learning rate"):
-            read_choice(folder)

@@ -10,7 +10,6 @@ from fairseq.tasks import TASK_REGISTRY
 
 import user_dir
 from recurrent_mt.runs.training_command import ON, SETTABLE, configuration_arguments, quote_path, read_arguments
-from tests.commands import REPOSITORY
 
 
 def test_a_configuration_is_a_command_line():
@@ -82,12 +81,6 @@ def test_what_leads_out_of_the_folder_is_set_by_the_caller_alone(tmp_path):
     file.write_text("checkpoint: {save_dir: /x}\ncommon: {user_dir: x, log_file: null}\n")
     with pytest.raises(ValueError, match=r"mine\.yaml: 'save_dir' cannot be set in a file"):
         read_arguments(file, ["common.log_file=/y"])
-
-
-@pytest.mark.parametrize("changes", [["model.dropout=0.1", "model.dropout=0.2"], ["pair=fr-en", "pair=en-fr"]])
-def test_a_key_that_is_given_twice_is_refused_by_name(changes):
-    with pytest.raises(ValueError, match=r"(model\.dropout|pair) is given twice: leave one out"):
-        read_arguments(REPOSITORY / "configs" / "recommended-small.yaml", changes)
 
 
 def test_another_file_of_the_same_stem_is_not_read_in_place_of_the_one_that_is_named(tmp_path):
