@@ -11,16 +11,6 @@ export PYTHONSAFEPATH=1
 # print_usage FILE: the comment at its top.
 print_usage() { awk '/^#!/ { next } !/^#/ { exit } { sub(/^# ?/, ""); print }' "$1"; }
 
-# list_options: what an experiment may set.
-list_options() {
-  if [[ -x $VENV/bin/python ]]; then
-    check_environment
-    "$VENV/bin/python" -m recurrent_mt experiment --help
-  else
-    echo "$ROOT/recurrent_mt/runs/experiment.py explains every KEY; once $VENV is set up, so does this help."
-  fi
-}
-
 # check_environment: its code must be this clone's, not that of another whose environment it is.
 check_environment() {
   local code

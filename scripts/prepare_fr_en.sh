@@ -16,11 +16,12 @@
 # The first four are links into DIR/corpora.
 #
 # This is the experiment configs/experiments/wmt-fr-en.yaml. Rerun the same command to resume.
+# recurrent-mt experiment --help explains the options.
 # VENV=DIR chooses the environment (.venv); SETUP=no uses it unchanged.
 #
 set -euo pipefail
 # shellcheck source=environment.sh
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
-if [[ ${1:-} == --help ]]; then print_usage "$0" && list_options && exit; fi
+if [[ ${1:-} == --help ]]; then print_usage "$0" && exit; fi
 run_experiment "$ROOT/configs/experiments/wmt-fr-en.yaml" "$@"

@@ -10,11 +10,12 @@
 # is local, plain, .gz, .xz, or .bz2. What DIR has in the end: prepare_fr_en.sh --help.
 #
 # This is the experiment configs/experiments/wmt-zh-en.yaml. Rerun the same command to resume.
+# recurrent-mt experiment --help explains the options.
 # VENV=DIR chooses the environment (.venv); SETUP=no uses it unchanged.
 #
 set -euo pipefail
 # shellcheck source=environment.sh
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
-if [[ ${1:-} == --help ]]; then print_usage "$0" && list_options && exit; fi
+if [[ ${1:-} == --help ]]; then print_usage "$0" && exit; fi
 run_experiment "$ROOT/configs/experiments/wmt-zh-en.yaml" "$@"

@@ -30,12 +30,11 @@ def test_the_environment_may_be_named_from_the_folder_of_the_call(tmp_path):
     assert result.stdout.startswith(f"{ROOT} -m pytest ") and result.stdout.endswith(" tests/data\n")
 
 
-@pytest.mark.parametrize("line", ["quickstart.sh", "quickstart.sh --help", "test.sh", "train.sh", "translate.sh"])
-def test_the_code_of_another_clone_does_not_run_on_the_files_of_this_one(line, tmp_path):
+@pytest.mark.parametrize("script", ["quickstart.sh", "test.sh", "translate.sh"])
+def test_the_code_of_another_clone_does_not_run_on_the_files_of_this_one(script, tmp_path):
     other = tmp_path / "other" / "recurrent_mt"
     other.mkdir(parents=True)
-    script, *arguments = line.split()
-    result = call_with_stand_in(tmp_path, other, ROOT / "scripts" / script, *arguments)
+    result = call_with_stand_in(tmp_path, other, ROOT / "scripts" / script)
     assert result.returncode == 1 and " -m " not in result.stdout
     environment = f"VENV={tmp_path}/mine"
     assert f"error: {environment} would run {other}, not {ROOT}/recurrent_mt: choose this clone's" in result.stderr

@@ -1,7 +1,7 @@
 """A cluster with Slurm: two nodes as network namespaces, with real daemons of Debian's packages.
 
-Node 0 is the controller, too, and has the database. The daemons' files are in a folder of their own, and nothing of the
-system's is changed. It takes root and ``apt-get install slurmctld slurmd slurmdbd munge mariadb-server iproute2``.
+Node 0 is the controller, too. The daemons' files are in a folder of their own, and nothing of the
+system's is changed. It takes root and ``apt-get install slurmctld slurmd munge iproute2``.
 """
 
 from __future__ import annotations
@@ -43,48 +43,23 @@ NodeName=node0 NodeAddr=10.77.0.1 CPUs=4 RealMemory=40000
 NodeName=node1 NodeAddr=10.77.0.2 CPUs=4 RealMemory=40000
 PartitionName=main Nodes=node0,node1 Default=YES
 """
-ACCOUNTING = """\
-AccountingStorageType=accounting_storage/slurmdbd
-AccountingStorageHost=node0
-AccountingStoragePass={folder}/munge.socket
-"""
-#: The database takes every name; only node 0 reaches it.
-DATABASE = """\
-AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket
-DbdHost=node0
-SlurmUser=root
-StorageType=accounting_storage/mysql
-StorageHost=127.0.0.1
-StoragePort=3306
-StorageUser=root
-LogFile={folder}/slurmdbd.log
-PidFile={folder}/slurmdbd.pid
-"""
-#: Of the user, where there is a database.
-ACCOUNT = "laboratory"
 HOSTS = "127.0.0.1 localhost\n10.77.0.1 node0\n10.77.0.2 node1\n"
 #: On a node: a name, a file of hosts, and a configuration of its own, then the command.
 ON_NODE = 'hostname "$1" && mount --bind "$2/hosts" /etc/hosts && mount --bind "$2" /etc/slurm && shift 2 && exec "$@"'
 DAEMONS = ("munged", "slurmctld", "slurmd")
-DATABASE_DAEMONS = ("slurmdbd", "mariadbd", "mariadb-install-db")
 
 
 class SlurmCluster:
-    """Two nodes, up and idle.
-
-    Args:
-        accounting: whether there is a database, which ``sacct`` asks.
+    """Two nodes, up and idle, without accounting.
 
     Raises:
         OSError: naming what is missing here.
     """
 
-    def __init__(self, *, accounting: bool) -> None:
-        for name in (*DAEMONS, *(DATABASE_DAEMONS if accounting else ()), "unshare", "mount", "hostname"):
+    def __init__(self) -> None:
+        for name in (*DAEMONS, "unshare", "mount", "hostname"):
             if find(name) is None:
                 raise OSError(f"there is no {name}")
-        self.accounting = accounting
         self.machines = TwoMachines()
         # Not the test's folder: the names of sockets may have no more than 108 characters.
         self.folder = Path(tempfile.mkdtemp(prefix="slurm-"))
@@ -103,13 +78,9 @@ class SlurmCluster:
         (self.folder / "munge.key").write_bytes(os.urandom(1024))
         (self.folder / "munge.key").chmod(0o600)
         (self.folder / "state").mkdir()
-        text = (CONFIGURATION + (ACCOUNTING if self.accounting else "")).format(folder=self.folder)
-        (self.folder / "slurm.conf").write_text(text)
+        (self.folder / "slurm.conf").write_text(CONFIGURATION.format(folder=self.folder))
         # Without it, slurmd looks for control groups, also where nothing uses them.
         (self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
-        if self.accounting:
-            (self.folder / "slurmdbd.conf").write_text(DATABASE.format(folder=self.folder))
-            (self.folder / "slurmdbd.conf").chmod(0o600)
 
     def start_daemons(self) -> None:
         """Each when those that it needs answer."""
@@ -117,17 +88,6 @@ class SlurmCluster:
         munge += [f"--{kind}-file={self.folder}/munge.{kind}" for kind in ("log", "pid", "seed")]
         self.start_daemon(0, "munged", *munge, f"--socket={self.folder}/munge.socket")
         wait_until((self.folder / "munge.socket").exists, self.daemons["munged"].process)
-        if self.accounting:
-            data = ["--no-defaults", f"--datadir={self.folder}/database", "--user=root"]
-            install = [require("mariadb-install-db"), *data, "--skip-test-db"]
-            subprocess.run(install, check=True, capture_output=True)
-            network = ["--bind-address=127.0.0.1", "--port=3306", f"--socket={self.folder}/database.socket"]
-            self.start_daemon(0, "mariadbd", *data, *network, "--skip-grant-tables")
-            wait_until((self.folder / "database.socket").exists, self.daemons["mariadbd"].process)
-            self.start_daemon(0, "slurmdbd", "-D")
-            self.wait_for("sacctmgr", "--immediate", "add", "cluster", "test")
-            self.wait_for("sacctmgr", "--immediate", "add", "account", ACCOUNT)
-            self.wait_for("sacctmgr", "--immediate", "add", "user", "root", f"account={ACCOUNT}")
         self.start_daemon(0, "slurmctld", "-D")
         self.start_node(0)
         self.start_node(1)
