@@ -34,9 +34,8 @@ CHECKPOINTS = [
     *("--num-workers", "0", "--no-epoch-checkpoints", "--save-interval-updates", "2000"),
     *("--keep-interval-updates", "1", "--log-format", "json", "--log-interval", "20"),
 ]
-#: Options whose values are files: word vectors, and what samples subwords, of which there may be two.
-SAMPLED = "--sample-subwords"
-FILES = ("--encoder-embed-path", "--decoder-embed-path", SAMPLED)
+#: Options whose values are files: word vectors.
+FILES = ("--encoder-embed-path", "--decoder-embed-path")
 
 
 def training_folder(folder: str, seed: object) -> str:
@@ -437,7 +436,7 @@ def locate_files(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     located, contents = list(arguments), list(arguments)
     for number, (option, value) in enumerate(pairwise(arguments), 1):
         if option in FILES:
-            files = [Path(file).resolve() for file in (value.split(",") if option == SAMPLED else [value])]
-            located[number] = ",".join(map(str, files))
-            contents[number] = ",".join(map(checksum, files))
+            file = Path(value).resolve()
+            located[number] = str(file)
+            contents[number] = checksum(file)
     return located, contents

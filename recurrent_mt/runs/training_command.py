@@ -26,8 +26,8 @@ GROUPS = {
     "optimizer": "optimizer",
     "lr_scheduler": "lr-scheduler",
 }
-#: What may be set: numbers, switches, and choices, but for two names of files that are read as data, of word vectors
-#: (``*_embed_path``) and of subwords (``sample_subwords``). An option that only NAME_encoder has begins with NAME.
+#: What may be set: numbers, switches, and choices, but for names of files that are read as data, of word vectors
+#: (``*_embed_path``). An option that only NAME_encoder has begins with NAME.
 SETTABLE = re.compile(
     rf"""arch|task|criterion|optimizer|(source|target)_lang
     # models
@@ -44,7 +44,7 @@ SETTABLE = re.compile(
     |store_ema|ema_(decay|start_update|update_freq|fp32)|cpu|bf16|(fp16|amp)(_\w+)?|memory_efficient_\w+|\w+_loss_scale
     # batches and text
     |(max_tokens|batch_size)(_valid)?|required_\w+_multiple|curriculum|grouped_shuffling|num_(workers|batch_buckets)
-    |left_pad_\w+|truncate_source|upsample_primary|sort_k_batches|max_train_words|sample_subwords
+    |left_pad_\w+|truncate_source|upsample_primary|sort_k_batches|max_train_words
     # when to stop, validate, save, and report
     |seed|max_(epoch|update|valid_steps)|stop_time_hours|patience|validate_\w+|fixed_validation_seed|disable_validation
     |eval_\w*bleu(_\w+)?|shrinking_beam|(maximize_)?best_checkpoint_metric|save_interval(_updates)?|keep_\w+

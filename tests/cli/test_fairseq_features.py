@@ -175,11 +175,3 @@ def test_back_translation(trained, tmp_path):
         path.rename(data / path.name.replace("train.", "train1.", 1))
     log = toy.train(data, tmp_path / "both", *ARCHITECTURE, "--upsample-primary", 2, "--max-update", 2).stdout
     assert "train1 src-tgt 20 examples" in log
-
-
-def test_sampled_subwords(trained, tmp_path):
-    codes = tmp_path / "codes"
-    codes.write_text("#version: 0.2\n" + "".join(f"{w} {i}</w>\n" for w in "wW" for i in range(len(toy.WORDS))))
-    options = ("--task", "sampled_translation", "--sample-subwords", codes, "--max-update", 1)
-    assert train(trained / "data", tmp_path / "save", *options)
-    hypotheses(commands.generate(trained / "data", tmp_path / "save/checkpoint_last.pt"))

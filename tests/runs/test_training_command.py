@@ -96,7 +96,7 @@ OURS = {"lstm", "fconv", "transformer", "translation", "cross_entropy", "label_s
 LEFT_OUT = {
     *("encoder_xformers_att_config", "decoder_xformers_att_config", "groups", "epoch2lr", "update2lr", "data"),
     *("offload_activations", "min_params_to_wrap", "char_inputs", "base_layers", "base_sublayers", "base_shuffle"),
-    *("export", "load_alignments", "shortlist"),
+    *("export", "load_alignments", "shortlist", "sample_subwords"),
 }
 
 
@@ -147,4 +147,4 @@ def test_nothing_that_may_be_set_names_a_file_but_those_that_are_read_as_data():
     settable = {option for option in found if SETTABLE.fullmatch(option)}
     reaching = re.compile(r"(\b|_)(path|file|dir|directory|folder|port|url|address|pretrained)s?(\b|_)")
     named = {option for option in settable if reaching.search(option) or reaching.search(found[option].lower())}
-    assert named == {"encoder_embed_path", "decoder_embed_path", "sample_subwords"}
+    assert named == {"encoder_embed_path", "decoder_embed_path"}

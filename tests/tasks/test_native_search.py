@@ -20,7 +20,6 @@ from user_dir.optim import FusedAdam
 from user_dir.tasks import native_translation
 from user_dir.tasks.native_translation import NativeDecoder, NativeGenerator, NativeTranslationTask
 from user_dir.tasks.published_translation import PublishedTranslationConfig, PublishedTranslationTask
-from user_dir.tasks.sampled_translation import SampledTranslationTask
 
 #: What is asked of the search besides a beam of five.
 SEARCHES = {
@@ -320,7 +319,7 @@ def test_the_task_searches_natively_unless_alignments_are_asked_for(monkeypatch)
     assert said == ["it prints alignments"]
 
 
-@pytest.mark.parametrize("kind", [NativeTranslationTask, PublishedTranslationTask, SampledTranslationTask])
+@pytest.mark.parametrize("kind", [NativeTranslationTask, PublishedTranslationTask])
 def test_an_ensemble_that_prints_alignments_needs_attention_in_one_of_its_models(kind, monkeypatch):
     monkeypatch.setattr(native_translation, "_log", lambda reason: None)
     asked = Namespace(score_reference=True, print_alignment="hard")

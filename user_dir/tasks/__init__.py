@@ -1,4 +1,4 @@
-"""fairseq tasks: the compiled beam search, the papers' training and search, sampled subwords."""
+"""fairseq tasks: the compiled beam search, the papers' training and search."""
 
 from .native_translation import NativeTranslationTask
 from .published_translation import PublishedTranslationTask

@@ -21,12 +21,6 @@ logger = logging.getLogger(__name__)
 LARGEST_BEAM = 500
 
 
-def refuse_validation(split: str, dataset: Any) -> None:
-    """Raises ValueError if a set that is changed for training was loaded before, for validation."""
-    if isinstance(dataset, LanguagePairDataset):
-        raise ValueError(f"--valid-subset has {split}, which this task changes for training: use --task translation")
-
-
 class PooledBatchesDataset(BaseWrapperDataset):
     """Reads a few batches' worth of pairs in random order, sorts those by length, and cuts them into batches.
 
@@ -194,11 +188,9 @@ class PublishedTranslationTask(NativeTranslationTask):
         Translating or scoring the training set leaves it whole, in fairseq's order: only fairseq's trainer passes a
         ``data_selector``.
         """
-        was_loaded = self.datasets.get(split)
         super().load_dataset(split, epoch=epoch, combine=combine, **kwargs)
         is_for_training = split == self.cfg.train_subset and "data_selector" in kwargs
         if is_for_training and (self.cfg.sort_k_batches or self.cfg.max_train_words):
-            refuse_validation(split, was_loaded)
             if self.cfg.max_train_words and self.cfg.num_batch_buckets:
                 raise ValueError("--max-train-words counts words, and --num-batch-buckets rounds them: leave one out")
             self.datasets[split] = PooledBatchesDataset(
