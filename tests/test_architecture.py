@@ -115,14 +115,7 @@ ALLOWED = {
             ),
         },
         "segmented_translation": {
-            *(
-                "torch",
-                "fairseq",
-                "omegaconf",
-                "recurrent_mt.characters",
-                "recurrent_mt.subwords",
-                "user_dir.checkpoints",
-            ),
+            *("fairseq", "recurrent_mt.characters", "recurrent_mt.subwords", "user_dir.checkpoints", "user_dir.tasks"),
         },
         "tasks": {
             *("torch", "numpy", "fairseq", "omegaconf", "sentencepiece", "subword_nmt"),

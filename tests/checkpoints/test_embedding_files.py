@@ -10,7 +10,6 @@ from tests.checkpoints.checkpoints import write_checkpoint
 from user_dir.checkpoints.averaging import average_checkpoints
 from user_dir.checkpoints.checkpoint import Checkpoint
 from user_dir.checkpoints.factorizing import factorize_checkpoint
-from user_dir.segmented_translation.translation import load_system
 
 
 @pytest.fixture
@@ -28,8 +27,6 @@ def trained(tmp_path):
 
 def test_our_tools_load_the_model_without_it(trained):
     path, embedding = trained
-    (loaded,) = load_system(str(path), str(path.parent), cpu=True).models
-    assert loaded.encoder.embed_tokens.weight.equal(embedding)
     assert Checkpoint(path, path.parent).model.encoder.embed_tokens.weight.equal(embedding)
 
 

@@ -11,8 +11,6 @@ from typing import Any
 import torch
 from fairseq import checkpoint_utils
 from fairseq.data import Dictionary, LanguagePairDataset
-from fairseq.models import BaseFairseqModel
-from fairseq.tasks import FairseqTask
 from torch import Tensor
 
 from recurrent_mt.text_files import write_aside
@@ -40,7 +38,16 @@ class Checkpoint:
         Raises:
             ValueError: if there is no such file or folder, or if they are not a model and its dictionaries.
         """
-        models, _, task = load_ensemble([path], data)
+        if not Path(path).is_file():
+            raise ValueError(f"there is no checkpoint {path}")
+        if not Path(data).is_dir():
+            raise ValueError(f"there is no folder {data}: it must hold the dictionaries made by fairseq-preprocess")
+        overrides = {"data": str(Path(data).resolve()), **NO_EMBEDDING_FILES}
+        try:
+            models, _, task = checkpoint_utils.load_model_ensemble_and_task([str(path)], arg_overrides=overrides)
+        except Exception as error:  # whatever PyTorch and fairseq raise for a file of another kind
+            reason = first_reason(error)
+            raise ValueError(f"{path} cannot be loaded with the dictionaries of {data}: {reason}") from error
         if getattr(getattr(task, "args", None), "lang_tok_replacing_bos_eos", False):
             raise ValueError(f"{path}: its sentences begin and end with tags of languages, unlike those of this tool")
         self.path = path
@@ -69,8 +76,21 @@ class Checkpoint:
             check_length(number, ids, "source", longest_source)
         for number, ids in enumerate(target_ids or []):
             check_length(number, ids, "target", longest_target)
-        # fairseq's own lstm returns attention in this layout, whatever the layout of its source.
-        yield from make_batches(self.task, source_ids, target_ids, max_tokens=max_tokens, left_pad_source=False)
+        dataset = LanguagePairDataset(
+            source_ids,
+            [ids.numel() for ids in source_ids],
+            self.task.source_dictionary,
+            target_ids,
+            None if target_ids is None else [ids.numel() for ids in target_ids],
+            self.task.target_dictionary,
+            # fairseq's own lstm returns attention in this layout, whatever the layout of its source.
+            left_pad_source=False,
+            shuffle=False,
+        )
+        if source_ids:
+            room = max([max_tokens, *map(dataset.num_tokens, range(len(dataset)))])
+            for indices in dataset.batch_by_size(dataset.ordered_indices(), max_tokens=room):
+                yield dataset.collater([dataset[index] for index in indices])
 
     def first_pairs(self, count: int) -> tuple[list[str], list[str]]:
         """The first sentences of the test set with their translations, as tokens."""
@@ -83,70 +103,6 @@ class Checkpoint:
         )
 
 
-def load_ensemble(
-    paths: Sequence[str | PathLike[str]], data: str | PathLike[str], **overrides: Any
-) -> tuple[list[BaseFairseqModel], Any, FairseqTask]:
-    """Models, the configuration of the last of them, and their task with the dictionaries.
-
-    Args:
-        paths: the checkpoints.
-        data: the folder of binarized data, which has the dictionaries.
-        **overrides: options of the models and the task that replace those of the training.
-
-    Raises:
-        ValueError: if there is no such file or folder, or if they are not models and their dictionaries.
-    """
-    for path in paths:
-        if not Path(path).is_file():
-            raise ValueError(f"there is no checkpoint {path}")
-    if not Path(data).is_dir():
-        raise ValueError(f"there is no folder {data}: it must hold the dictionaries made by fairseq-preprocess")
-    files = list(map(str, paths))
-    try:
-        return checkpoint_utils.load_model_ensemble_and_task(
-            files, arg_overrides={"data": str(Path(data).resolve()), **NO_EMBEDDING_FILES, **overrides}
-        )
-    except Exception as error:  # whatever PyTorch and fairseq raise for a file of another kind
-        reason = first_reason(error)
-        raise ValueError(f"{':'.join(files)} cannot be loaded with the dictionaries of {data}: {reason}") from error
-
-
-def make_batches(
-    task: FairseqTask,
-    sources: Sequence[Tensor],
-    targets: Sequence[Tensor] | None = None,
-    *,
-    max_tokens: int,
-    max_sentences: int | None = None,
-    left_pad_source: bool,
-) -> Iterator[dict[str, Any]]:
-    """Yields fairseq's batches, shortest sentences first; ``id`` numbers them from 0.
-
-    Args:
-        task: which has the dictionaries.
-        sources: each as ids.
-        targets: the same, and as many; None to leave out the decoder.
-        max_tokens: the most tokens in a batch, padding included; a longer sentence is a batch.
-        max_sentences: the most sentences in a batch.
-        left_pad_source: the side of the padding.
-    """
-    dataset = LanguagePairDataset(
-        sources,
-        [ids.numel() for ids in sources],
-        task.source_dictionary,
-        targets,
-        None if targets is None else [ids.numel() for ids in targets],
-        task.target_dictionary,
-        left_pad_source=left_pad_source,
-        shuffle=False,
-    )
-    if sources:
-        room = max([max_tokens, *map(dataset.num_tokens, range(len(dataset)))])
-        order = dataset.ordered_indices()
-        for indices in dataset.batch_by_size(order, max_tokens=room, max_sentences=max_sentences):
-            yield dataset.collater([dataset[index] for index in indices])
-
-
 def first_reason(error: Exception) -> str:
     """The first line of what an error says, with the next where it only announces what follows, as PyTorch's does."""
     first, *others = str(error).splitlines() or [type(error).__name__]
@@ -156,11 +112,6 @@ def first_reason(error: Exception) -> str:
 def token_ids(sentences: Sequence[str], dictionary: Dictionary) -> list[Tensor]:
     """The dictionary ids of each sentence's tokens, with ``</s>`` at the end."""
     return [dictionary.encode_line(text, add_if_not_exist=False).long() for text in sentences]
-
-
-def knows(dictionary: Dictionary, token: str) -> bool:
-    """Whether a token is a word of a dictionary: fairseq-compat has models read a literal <pad> as an unknown one."""
-    return dictionary.index(token) not in (dictionary.unk(), dictionary.pad())
 
 
 def check_length(number: int, ids: Tensor, side: str, longest: int) -> None:

@@ -17,7 +17,7 @@ from recurrent_mt.layers.grconv import DilatedGRConvEncoder
 from recurrent_mt.text_form import LENGTH_LIMITS
 
 from ..tasks.native_translation import NativeGenerator
-from .checkpoint import Checkpoint, knows
+from .checkpoint import Checkpoint
 from .gates import GRCONVS, sentence_gates
 
 MAX_TOKENS = 4000
@@ -83,8 +83,9 @@ class Translator:
         self._lock = Lock()
 
     def knows(self, token: str, *, target: bool = False) -> bool:
-        """Whether a token is in the dictionary of its side."""
-        return knows(self._task.target_dictionary if target else self._task.source_dictionary, token)
+        """Whether a token is in the dictionary of its side; a literal <pad> is read as an unknown word."""
+        dictionary = self._task.target_dictionary if target else self._task.source_dictionary
+        return dictionary.index(token) not in (dictionary.unk(), dictionary.pad())
 
     def translate(self, source: str, *, beam: int, length_penalty: float, count: int) -> list[Hypothesis]:
         """The best translations of a sentence of space-separated tokens, as ``fairseq-generate`` finds them.

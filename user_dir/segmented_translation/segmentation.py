@@ -17,24 +17,15 @@ divisor is that of the authors' code (``segment.py``: log of the span's length, 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from operator import itemgetter
 
-from recurrent_mt.characters import BEGINS, CONTINUES
+from recurrent_mt.characters import CONTINUES
 from recurrent_mt.subwords import find_scheme, word_numbers
 
 Words = tuple[str, ...]
-
-#: Costs of a span that is copied, and of one that is used only if nothing else covers its words; the numbers come from
-#: the authors' code.
-COPY_COST, LAST_RESORT = 1e-4, 1e9
-
-PERIOD = "."
-#: The first letter of tokens, after SentencePiece's marks of a word.
-FIRST_LETTER = re.compile(f"[{BEGINS} ]*.")
 
 
 @dataclass(frozen=True)
@@ -66,44 +57,16 @@ class Candidate:
     Attributes:
         words: the translation's words.
         forward_cost: −log p(translation | span).
-        inverse_cost: −log q(span | translation); None if there is no inverse model.
+        inverse_cost: −log q(span | translation); not a number if there is no inverse model.
     """
 
-    words: tuple[str, ...]
+    words: Words
     forward_cost: float
-    inverse_cost: float | None = None
+    inverse_cost: float = math.nan
 
-
-@dataclass(frozen=True)
-class Choice:
-    """The translation that a span contributes, and its cost before any division by a length."""
-
-    words: tuple[str, ...]
-    cost: float
-
-
-def choose(candidates: Sequence[Candidate], *, inverse: bool) -> Choice:
-    """The candidate with the lowest cost (with the inverse model, the mean of both), the first one in a tie.
-
-    A span without candidates, because none of its translations ended, contributes no words, at the cost `LAST_RESORT`.
-
-    Raises:
-        ValueError: if the inverse model counts but has not scored a candidate.
-    """
-    choices = []
-    for candidate in candidates:
-        cost = candidate.forward_cost
-        if inverse:
-            if candidate.inverse_cost is None:
-                raise ValueError("the candidates have no inverse cost: an inverse model is needed")
-            cost = (cost + candidate.inverse_cost) / 2
-        choices.append(Choice(candidate.words, cost))
-    return min(choices, key=lambda choice: choice.cost, default=Choice((), LAST_RESORT))
-
-
-def normalize(cost: float, words: int) -> float:
-    """The cost divided by a function of the span's length; `LAST_RESORT` stays."""
-    return cost / math.log(words + 2) if cost < LAST_RESORT else LAST_RESORT
+    def cost(self, *, inverse: bool) -> float:
+        """The forward model's cost, or the mean of both."""
+        return (self.forward_cost + self.inverse_cost) / 2 if inverse else self.forward_cost
 
 
 def group_subwords(sentences: Sequence[Sequence[str]]) -> list[Words]:
@@ -123,40 +86,17 @@ def spans_of(length: int, longest: int) -> Iterator[tuple[int, int]]:
             yield start, end
 
 
-@dataclass(frozen=True)
-class SpanOptions:
-    """How spans are made and what they cost.
-
-    Attributes:
-        longest: the most words in a span; the authors' code uses 20.
-        copy_unknown: a span of only unknown words is copied, and no span may hold both known and unknown words.
-        add_period: every span is translated with a period after it. The period is removed from the translation of every
-            span except the last, and the first letter is lowercased in every span except the first.
-    """
-
-    longest: int = 20
-    copy_unknown: bool = False
-    add_period: bool = False
-
-
 class SpanTable:
     """Translations of spans; a span that occurs several times is translated once.
 
     Args:
         translate: returns the candidates of each of many spans, best first.
-        is_unknown: whether the forward model does not know a source word.
-        options: see `SpanOptions`.
+        longest: the most words in a span.
     """
 
-    def __init__(
-        self,
-        translate: Callable[[Sequence[Words]], Sequence[Sequence[Candidate]]],
-        is_unknown: Callable[[str], bool],
-        options: SpanOptions,
-    ) -> None:
-        self.options = options
+    def __init__(self, translate: Callable[[Sequence[Words]], Sequence[Sequence[Candidate]]], longest: int) -> None:
+        self.longest = longest
         self._translate = translate
-        self._is_unknown = is_unknown
         self._candidates: dict[Words, Sequence[Candidate]] = {}
 
     def __len__(self) -> int:
@@ -165,51 +105,18 @@ class SpanTable:
 
     def add(self, sentences: Sequence[Words]) -> None:
         """Translates, all together, the spans of these sentences that are not in the table yet."""
-        missing: dict[Words, None] = {}
-        for words in sentences:
-            for start, end in spans_of(len(words), self.options.longest):
-                span = words[start:end]
-                if span not in self._candidates and not self._unknown(span):
-                    missing[span] = None
-        suffix = (PERIOD,) if self.options.add_period else ()
-        found = self._translate([span + suffix for span in missing])
-        self._candidates.update(zip(missing, found, strict=True))
+        spans = (words[start:end] for words in sentences for start, end in spans_of(len(words), self.longest))
+        missing = [span for span in dict.fromkeys(spans) if span not in self._candidates]
+        self._candidates.update(zip(missing, self._translate(missing), strict=True))
+
+    def choose(self, span: Words, mode: Mode) -> Candidate:
+        """The candidate of the lowest cost, the first one in a tie."""
+        return min(self._candidates[span], key=lambda candidate: candidate.cost(inverse=mode.inverse))
 
     def cost(self, span: Words, mode: Mode) -> float:
-        """What the span costs in a sentence; +∞ where it must not be used."""
-        unknown = self._unknown(span)
-        if unknown:
-            return COPY_COST if unknown == len(span) else math.inf
-        cost = self._choice(span, mode).cost
-        return normalize(cost, len(span) + self.options.add_period) if mode.normalized else cost
-
-    def translation(self, span: Words, mode: Mode, *, first: bool, last: bool) -> Words:
-        """What the span contributes to the translation of a sentence.
-
-        Args:
-            span: its words.
-            mode: see `MODES`.
-            first: whether the sentence begins with it.
-            last: whether the sentence ends with it.
-        """
-        if self._unknown(span):
-            return span
-        words = self._choice(span, mode).words
-        if words and not last:
-            # The next span's first word is none of its parts.
-            words = (*words[:-1], words[-1].removesuffix(CONTINUES))
-        if not self.options.add_period or not words:
-            return words
-        if not first:
-            words = tuple(FIRST_LETTER.sub(lambda found: found[0].lower(), " ".join(words), count=1).split(" "))
-        return words[:-1] if not last and words[-1] == PERIOD else words
-
-    def _unknown(self, span: Words) -> int:
-        """Counts the words that are copied."""
-        return sum(map(self._is_unknown, span)) if self.options.copy_unknown else 0
-
-    def _choice(self, span: Words, mode: Mode) -> Choice:
-        return choose(self._candidates[span], inverse=mode.inverse)
+        """What the span costs in a sentence."""
+        cost = self.choose(span, mode).cost(inverse=mode.inverse)
+        return cost / math.log(len(span) + 2) if mode.normalized else cost
 
 
 @dataclass(frozen=True)
@@ -238,27 +145,27 @@ class SegmentedTranslation:
     segments: tuple[Segment, ...]
 
     @property
-    def cost(self) -> float:
-        return sum((segment.cost for segment in self.segments), 0.0)
-
-    @property
     def text(self) -> str:
         return " ".join(segment.translation for segment in self.segments if segment.translation)
 
     def as_record(self) -> dict[str, object]:
-        return {"cost": self.cost, "segments": [asdict(segment) for segment in self.segments]}
+        cost = sum((segment.cost for segment in self.segments), 0.0)
+        return {"cost": cost, "segments": [asdict(segment) for segment in self.segments]}
 
 
 def translate_by_segments(sentence: Words, table: SpanTable, mode: Mode) -> SegmentedTranslation:
     """Cuts a sentence whose spans are in the table where that costs the least, and joins the spans' translations."""
     spans = cheapest_segmentation(
-        len(sentence), lambda start, end: table.cost(sentence[start:end], mode), longest=table.options.longest
+        len(sentence), lambda start, end: table.cost(sentence[start:end], mode), longest=table.longest
     )
     segments = []
     for start, end in spans:
         words = sentence[start:end]
-        translation = table.translation(words, mode, first=start == 0, last=end == len(sentence))
-        segments.append(Segment(start, end, " ".join(words), " ".join(translation), table.cost(words, mode)))
+        translation = " ".join(table.choose(words, mode).words)
+        if end < len(sentence):
+            # The next span's first word is none of its parts.
+            translation = translation.removesuffix(CONTINUES)
+        segments.append(Segment(start, end, " ".join(words), translation, table.cost(words, mode)))
     return SegmentedTranslation(tuple(segments))
 
 
@@ -272,11 +179,11 @@ def cheapest_segmentation(
 
     Args:
         length: how many words the sentence has; an empty sentence costs nothing.
-        span_cost: the cost of the words from start up to, not including, end; +∞ forbids the span.
+        span_cost: the cost of the words from start up to, not including, end.
         longest: the most words in a span.
 
     Raises:
-        ValueError: if all segmentations are forbidden, or have costs that are no numbers.
+        ValueError: if all segmentations have costs that are no numbers.
     """
     prefix_cost = [0.0] + [math.inf] * length
     last_start = [0] * (length + 1)
