@@ -1,7 +1,6 @@
 """What every registered model must provide to fairseq."""
 
 import copy
-import itertools
 import os
 from itertools import product
 
@@ -12,7 +11,6 @@ from fairseq.dataclass.configs import FairseqConfig
 
 from tests.models.building import ARCHITECTURES, ATTENTION_NAMES, ENCODERS_WITH_ATTENTION, build, sample, sources, task
 from tests.tolerances import INVARIANCE
-from user_dir.models import autocast as narrow
 
 every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
 with_and_without_attention = pytest.mark.parametrize(("architecture", "attention"), ENCODERS_WITH_ATTENTION)
@@ -221,50 +219,6 @@ def test_bfloat16_weights_give_nearly_the_same_scores(architecture):
     scores = model.bfloat16()(**batch)[0]
     assert scores.dtype is torch.bfloat16
     assert (scores.float() - expected).abs().max() < 0.05
-
-
-@pytest.mark.parametrize(("seconds", "lines"), [(1.9, 1), (1.1, 0)])
-def test_the_log_says_where_narrow_products_are_slow(monkeypatch, caplog, seconds, lines):
-    monkeypatch.setattr(narrow, "speed_of_products", {torch.bfloat16: 1 / seconds}.__getitem__)
-    narrow.warn_if_slow.cache_clear()
-    for autocast in ("none", "bfloat16", "bfloat16"):
-        build("gru_encoder", autocast=autocast)(**sample([3, 2], [3, 2])["net_input"])
-    narrow.warn_if_slow.cache_clear()
-    said = [record.getMessage() for record in caplog.records if "times as long as in float32" in record.getMessage()]
-    assert len(said) == lines and all("bfloat16 take 1.9 times" in line for line in said)
-
-
-@pytest.mark.parametrize(("speed", "lines"), [(2.5, 1), (1.1, 0)])
-def test_a_training_in_float32_says_where_narrow_products_are_fast(monkeypatch, caplog, speed, lines):
-    caplog.set_level("INFO")
-    monkeypatch.setattr(narrow, "speed_of_products", {torch.bfloat16: speed}.__getitem__)
-    narrow.suggest_if_fast.cache_clear()
-    batch = sample([3, 2], [3, 2])["net_input"]
-    for model in (build("gru_encoder", autocast="bfloat16").train(), build("gru_encoder").double().train()):
-        model(**batch)
-    build("gru_encoder").eval()(**batch)
-    assert "--autocast" not in caplog.text
-    for _ in range(2):
-        build("gru_encoder").train()(**batch)
-    narrow.suggest_if_fast.cache_clear()
-    hint = "products in bfloat16 are 2.5 times as fast as in float32 here: consider --autocast bfloat16"
-    assert caplog.text.count(hint) == lines
-    assert caplog.text.count("--autocast") == lines
-
-
-def test_the_speed_of_products_is_measured_where_other_processes_take_turns(monkeypatch):
-    """The clock of the wall jumps, as on a busy core, at each product in float32; that of the processor does not."""
-    walls, processor = itertools.count(), itertools.cycle([0.0, 0.03, 1.0, 1.01])
-    monkeypatch.setattr(narrow.time, "perf_counter", lambda: 10.0 ** (next(walls) % 4))
-    monkeypatch.setattr(narrow.time, "thread_time", lambda: next(processor))
-    threads = torch.get_num_threads()
-    assert narrow.speed_of_products(torch.bfloat16) == pytest.approx(3.0)
-    assert torch.get_num_threads() == threads
-
-
-def test_no_factor_is_said_that_no_processor_has():
-    assert narrow.in_words(2.54) == "2.5"
-    assert narrow.in_words(41.7) == "more than 10"
 
 
 @with_and_without_attention
