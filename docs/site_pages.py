@@ -8,11 +8,13 @@ on a code host.
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import logging
 import os
 import posixpath
 import re
-from argparse import Namespace
+import sys
+from argparse import SUPPRESS
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -132,20 +134,46 @@ def describe_tools() -> Iterator[str]:
 
 
 def describe_options() -> Iterator[str]:
-    """What ``fairseq-train --help`` says of this plug-in's models, tasks, criterions, and so on."""
+    """The options of this plug-in's models, tasks, criterions, and so on."""
     import user_dir  # noqa: F401 (registers them)
-    from user_dir.help_option import own_options, parts
+    from user_dir.models.config import EncoderDecoderConfig
 
     yield "# Options of models and training\n\nThose of `fairseq-train --user-dir user_dir`, beyond fairseq's own."
     yield "What the models' are for is in [the models](../why/models.md).\n"
-    nothing_chosen = Namespace(arch=None, task=None, criterion=None, optimizer=None, scoring=None)
-    for title, options in parts(nothing_chosen):
-        name, _, what = title.partition(": ")
-        yield f"## {name.removesuffix(':')}\n\n{escape(what)}\n"
-        # What has no help is set elsewhere: it stands for an option of the command.
-        helps = {field.name: field.metadata.get("help", "") for field in dataclasses.fields(options)} if options else {}
-        names = [name for name in own_options(options) if helps[name]]
-        yield from draw_table([(f"--{name.replace('_', '-')}", helps[name]) for name in names])
+    yield "## Every model of this plug-in\n\n"
+    yield from draw_table(own_options(EncoderDecoderConfig))
+    for flag, names, part in list_parts():
+        yield f"## --{flag} {', '.join(names)}\n\n{escape(summarize(names[0], part))}\n"
+        yield from draw_table(own_options(getattr(part, "__dataclass")))
+
+
+def list_parts() -> Iterator[tuple[str, list[str], type]]:
+    """What the plug-in registers: the option that chooses it, its name, and the class; scorers are one with many."""
+    from fairseq.models import MODEL_REGISTRY
+    from fairseq.registry import REGISTRIES
+    from fairseq.tasks import TASK_REGISTRY
+
+    others = {name: parts["registry"] for name, parts in REGISTRIES.items()}
+    for flag, registry in {"arch": MODEL_REGISTRY, "task": TASK_REGISTRY, **others}.items():
+        alike: dict[type, list[str]] = {}
+        for name, part in registry.items():
+            if part.__module__.startswith("user_dir."):
+                alike.setdefault(getattr(part, "__dataclass"), []).append(name)
+        yield from ((flag, names, registry[names[0]]) for names in alike.values())
+
+
+def summarize(name: str, part: type) -> str:
+    """What a part is and where it comes from: the paragraph of its module's docstring about it, or the first one."""
+    paragraphs = [" ".join(text.split()) for text in (sys.modules[part.__module__].__doc__ or "").split("\n\n")]
+    about = next((text for text in paragraphs if text.startswith(f"``{name}``: ")), paragraphs[0])
+    return about.rpartition("``: ")[2].replace("``", "")
+
+
+def own_options(dataclass: type) -> list[tuple[str, str]]:
+    """The flags that a dataclass defines itself, with their help; what has none stands for an option of a command."""
+    helps = {field.name: field.metadata.get("help", "") for field in dataclasses.fields(dataclass)}
+    own = [name for name in inspect.get_annotations(dataclass) if helps[name] not in ("", SUPPRESS)]
+    return [(f"--{name.replace('_', '-')}", helps[name]) for name in own]
 
 
 def describe_experiments() -> Iterator[str]:

@@ -118,14 +118,14 @@ ALLOWED = {
             *("fairseq", "recurrent_mt.characters", "recurrent_mt.subwords", "user_dir.checkpoints", "user_dir.tasks"),
         },
         "tasks": {
-            *("torch", "numpy", "fairseq", "omegaconf", "sentencepiece", "subword_nmt"),
-            *("recurrent_mt.layers", "recurrent_mt.kernels", "recurrent_mt.shortlist", "recurrent_mt.characters"),
+            *("torch", "numpy", "fairseq", "omegaconf"),
+            *("recurrent_mt.layers", "recurrent_mt.kernels", "recurrent_mt.shortlist"),
             "user_dir.models",
         },
         "optim.py": {"torch", "fairseq"},
         "scoring.py": {"fairseq", "sacrebleu", "recurrent_mt.metrics"},
         "criterions.py": {"fairseq", "torch", "user_dir.models", "recurrent_mt.kernels"},
-        "help_option.py": {"fairseq", "user_dir.models"},
+        "help_option.py": {"fairseq"},
         "cli": {
             *("recurrent_mt.kernels", "recurrent_mt.text_files", "recurrent_mt.arguments", "recurrent_mt.shortlist"),
             *("user_dir.checkpoints", "user_dir.segmented_translation"),
