@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
 from fairseq.criterions import register_criterion
 from fairseq.criterions.cross_entropy import CrossEntropyCriterion, CrossEntropyCriterionConfig
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
@@ -41,8 +40,7 @@ class ChunkedCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
 
     A batch of N words has N × V scores, and fairseq keeps as many log-probabilities and gradients as well. Here, the
     output layer and the loss are one operation, :func:`recurrent_mt.kernels.cross_entropy.cross_entropy`. Models from
-    outside this plug-in are trained as with fairseq's own. Those with an adaptive softmax are only validated: in
-    training, fairseq's changes in place what its gradients are computed from.
+    outside this plug-in are trained as with fairseq's own.
     """
 
     def __init__(self, task: Any, sentence_avg: bool, label_smoothing: float = 0.0) -> None:
@@ -51,13 +49,7 @@ class ChunkedCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
     def forward(
         self, model: nn.Module, sample: dict[str, Any], reduce: bool = True
     ) -> tuple[Tensor, int, dict[str, Any]]:
-        """The loss of a batch, the divisor of its gradient, and what to log.
-
-        Raises:
-            ValueError: if a model with an adaptive softmax is trained.
-        """
-        if torch.is_grad_enabled() and getattr(model.decoder, "adaptive_softmax", None) is not None:
-            raise ValueError("--adaptive-softmax-cutoff does not go with this criterion: leave it out")
+        """The loss of a batch, the divisor of its gradient, and what to log."""
         if reduce and _computes_loss(model):
             asked = {"loss_of": sample["target"], "label_smoothing": self.eps}
             sample = {**sample, "net_input": {**sample["net_input"], **asked}}
@@ -98,18 +90,8 @@ class SummedCrossEntropyCriterion(ChunkedCrossEntropyCriterion):
 
     fairseq divides the gradient by the number of words before ``--clip-norm`` sees it; the authors' released code clips
     the gradient of the sum, so that practically every update is clipped. The logged loss is still per word. The scores
-    are computed for some words at a time, as in ``chunked_cross_entropy``.
-
-    Raises:
-        ValueError: if the gradient is to be divided by the number of sentences.
+    are computed for some words at a time, as in ``chunked_cross_entropy``. ``--sentence-avg`` changes nothing.
     """
-
-    def __init__(self, task: Any, sentence_avg: bool, label_smoothing: float = 0.0) -> None:
-        if sentence_avg:
-            raise ValueError(
-                "--sentence-avg does not work with --criterion summed_cross_entropy, which divides by nothing"
-            )
-        super().__init__(task, sentence_avg, label_smoothing)
 
     def forward(
         self, model: nn.Module, sample: dict[str, Any], reduce: bool = True

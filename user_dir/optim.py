@@ -31,8 +31,6 @@ class FairseqFusedAdam(FairseqAdam):
 
     def __init__(self, cfg: FusedAdamConfig, params: Iterable[Tensor]) -> None:
         FairseqOptimizer.__init__(self, cfg)
-        if cfg.fp16_adam_stats:
-            raise ValueError("--fp16-adam-stats needs --optimizer adam on a GPU, not fused_adam")
         self._optimizer = FusedAdam(params, **self.optimizer_config)
 
 
@@ -46,13 +44,7 @@ class FusedAdam(Adam):
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Updates the parameters; all that need fairseq's own steps have them."""
-        plain = (
-            _is_plain(p) and not group["amsgrad"]
-            for group in self.param_groups
-            for p in group["params"]
-            if p.grad is not None
-        )
-        if not all(plain):
+        if not all(_is_plain(p) for group in self.param_groups for p in group["params"] if p.grad is not None):
             return super().step(closure)
         loss = None
         if closure is not None:

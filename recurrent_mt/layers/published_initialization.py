@@ -47,11 +47,6 @@ def initialize_as_published_(module: nn.Module, *, spectral_radius: float = 1.0)
                 nn.init.normal_(weight, std=0.001)
 
 
-def has_recurrent_weights(module: nn.Module) -> bool:
-    """Whether the spectral radius decides anything in it."""
-    return any(isinstance(part, GRU | GRConvEncoder) for part in module.modules())
-
-
 def left_singular_vectors(size: int) -> Tensor:
     """The left singular vectors (size, size) of a matrix of normal numbers: a random orthogonal matrix."""
     return torch.linalg.svd(torch.randn(size, size)).U

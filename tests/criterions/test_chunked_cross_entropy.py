@@ -10,7 +10,7 @@ from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEn
 
 from tests.models.building import build, build_adaptive, sample, task
 from tests.training import trainer
-from user_dir.criterions import ChunkedCrossEntropyCriterion, SummedCrossEntropyCriterion
+from user_dir.criterions import ChunkedCrossEntropyCriterion
 from user_dir.models.model import Decoder
 
 #: Sorted, as fairseq's lstm needs it.
@@ -68,16 +68,6 @@ def test_fairseqs_own_models_are_trained_as_usual(smoothing):
     stock = build_adaptive(criterion="cross_entropy", adaptive_softmax_cutoff=None)
     assert not isinstance(stock.decoder, Decoder)
     assert_same(stock.eval(), smoothing)
-
-
-@pytest.mark.parametrize("criterion", [ChunkedCrossEntropyCriterion, SummedCrossEntropyCriterion])
-def test_an_adaptive_softmax_is_validated_but_not_trained(criterion):
-    model = build_adaptive().eval()
-    with torch.no_grad():
-        ours, theirs = (kind(task(), sentence_avg=False)(model, BATCH) for kind in (criterion, CrossEntropyCriterion))
-    torch.testing.assert_close(ours[0], theirs[0])
-    with pytest.raises(ValueError, match="--adaptive-softmax-cutoff does not go with this criterion"):
-        criterion(task(), sentence_avg=False)(model, BATCH)
 
 
 def test_the_chunked_loss_makes_no_scores(monkeypatch):

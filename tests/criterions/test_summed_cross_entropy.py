@@ -5,9 +5,8 @@ import copy
 import pytest
 import torch
 
-from tests.models.building import build, sample, task
+from tests.models.building import build, sample
 from tests.training import trainer
-from user_dir.criterions import SummedCrossEntropyCriterion
 
 
 def clipped_gradient(model, batches, clip):
@@ -47,11 +46,6 @@ def test_one_step_of_adadelta_is_the_one_worked_out_by_hand():
     for parameter, before, gradient in zip(model.parameters(), expected.parameters(), gradients):
         step = gradient * (1e-6**0.5) / torch.sqrt(0.05 * gradient**2 + 1e-6)
         torch.testing.assert_close(parameter, before - step, rtol=1e-4, atol=1e-6)
-
-
-def test_an_average_over_sentences_is_refused():
-    with pytest.raises(ValueError, match="--sentence-avg does not work with --criterion summed_cross_entropy"):
-        SummedCrossEntropyCriterion(task(), sentence_avg=True)
 
 
 def test_the_logged_loss_is_per_word():

@@ -1,15 +1,10 @@
 """Dropout of words and of recurrent matrices, and dropout in translation, as fairseq's --retain-dropout asks for it."""
 
 import copy
-import logging
-import os
 
-import fairseq.options
 import pytest
 import torch
 from fairseq.dataclass.configs import FairseqConfig
-from fairseq.dataclass.utils import convert_namespace_to_omegaconf
-from fairseq.modules import FairseqDropout
 
 from recurrent_mt.layers.dropout import Dropout, EmbeddingDropout
 from recurrent_mt.layers.gru import GRU
@@ -45,51 +40,11 @@ def test_without_retained_dropout_two_passes_are_equal():
     assert torch.equal(scores(model), scores(model))
 
 
-def from_the_command_line(names, *flags, path="model.pt", **options):
-    """A model as fairseq-generate prepares it with --retain-dropout-modules, and the owners that keep their dropout."""
-    words = ["data", "--path", path, "--retain-dropout-modules", names, *flags]
-    parsed = fairseq.options.parse_args_and_arch(fairseq.options.get_generation_parser(), words)
-    model = build("gru_encoder", dropout=0.5, **options)
-    model.prepare_for_inference_(convert_namespace_to_omegaconf(parsed))
-    dropouts = [module for module in model.modules() if isinstance(module, Dropout | FairseqDropout)]
-    kept = {getattr(module, "owner", None) or module.module_name for module in dropouts if is_retained(module)}
-    return model, kept
-
-
-def is_retained(module):
-    return module.retained if isinstance(module, Dropout) else module.apply_during_inference
-
-
-@pytest.mark.parametrize(
-    ("names", "kept"),
-    [
-        ("GRUEncoder", {"GRUEncoder"}),
-        ("Encoder, GRUDecoder", {"Encoder", "GRUDecoder"}),
-    ],
-)
-def test_the_command_line_names_whole_modules(names, kept):
-    assert from_the_command_line(names, "--retain-dropout")[1] == kept
-
-
-@pytest.mark.parametrize("names", ["Encoder,Decodr", ""])
-def test_a_name_that_no_module_has_is_refused_with_those_there_are(names):
-    message = (
-        f"no dropout in {names.removeprefix('Encoder,')}, but in Decoder, Encoder, GRU, GRUDecoder, GRUEncoder: name"
-    )
-    with pytest.raises(ValueError, match=f"--retain-dropout-modules: this model has {message}"):
-        from_the_command_line(names, "--retain-dropout")
-
-
-def test_a_module_that_another_model_of_an_ensemble_may_have_is_named_in_the_log(caplog):
-    path = os.pathsep.join(["first.pt", "second.pt"])
-    with caplog.at_level(logging.WARNING):
-        _, kept = from_the_command_line("Encoder,SepConvEncoder", "--retain-dropout", path=path)
-    assert kept == {"Encoder"} and "this model has no dropout in SepConvEncoder, but in Decoder, Encoder" in caplog.text
-
-
-def test_modules_alone_keep_no_dropout_and_are_refused():
-    with pytest.raises(ValueError, match="--retain-dropout-modules Encoder needs --retain-dropout"):
-        from_the_command_line("Encoder")
+@pytest.mark.parametrize("names", ["Encoder, GRUDecoder", ["Encoder", "GRUDecoder"]])
+def test_modules_are_named_with_commas_or_in_a_list(names):
+    model = prepared("gru_encoder", retain=True, modules=names)
+    kept = {module.owner for module in model.modules() if isinstance(module, Dropout) and module.retained}
+    assert kept == {"Encoder", "GRUDecoder"}
 
 
 def test_retained_dropout_reaches_every_place_that_drops_units():

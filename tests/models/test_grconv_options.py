@@ -76,9 +76,7 @@ def test_an_ensemble_of_leaves_and_pyramid_agrees_on_what_a_column_is():
     [
         ({"grconv_annotation_height": 2}, "--grconv-annotation-height 2 needs --grconv-annotations pyramid"),
         ({"grconv_annotations": "pyramid"}, r"pyramid needs --grconv-annotation-height 1 .* or more, not 0"),
-        ({**PYRAMID, "grconv_height": 1}, "--grconv-annotation-height 2 is above --grconv-height 1"),
         ({**PYRAMID, "decoder_attention": "none"}, "never reads the pyramid's nodes"),
-        ({"grconv_height": -3}, "--grconv-height must be 0 or more, not -3"),
         ({"grconv_dilated": True}, "half of --encoder-hidden-size, which must be even, not 5"),
         ({**DILATED, "grconv_dilated_weights": 0}, "--grconv-dilated-weights must be 1 .* or more, not 0"),
         ({**DILATED, "grconv_annotations": "pyramid"}, "pyramid is for .* not work with --grconv-dilated"),

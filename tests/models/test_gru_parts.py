@@ -1,14 +1,11 @@
 """The options of the GRU layers: what they cost, do, and refuse, and checkpoints older than they are."""
 
-import logging
-
 import pytest
 import torch
 
 from tests.combinations import half
 from tests.models.building import SIZES, build, sample
 from tests.models.test_search import assert_search_agrees_with_teacher_forcing, models
-from user_dir.models import encoder_decoder
 
 EMBED, HIDDEN = SIZES["encoder_embed_dim"], SIZES["encoder_hidden_size"]
 TARGET, DECODER = SIZES["decoder_embed_dim"], SIZES["decoder_hidden_size"]
@@ -84,16 +81,6 @@ def test_a_part_without_kernels_narrows_products_alone_under_autocast(part, numb
     assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
 
 
-@pytest.mark.parametrize("part", WITHOUT_KERNELS)
-def test_a_part_without_kernels_is_named_once_in_the_log(part, caplog):
-    encoder_decoder._say_without_kernels.cache_clear()
-    with caplog.at_level(logging.INFO):
-        for _ in range(2):
-            build("gru_encoder", **WITHOUT_KERNELS[part])
-    for name in WITHOUT_KERNELS[part]:
-        assert caplog.text.count(f"--{name.replace('_', '-')}: these layers run in PyTorch operations") == 1
-
-
 def scores(model):
     return model.eval()(**sample([4, 1, 6], [5, 2, 7])["net_input"])[0]
 
@@ -130,18 +117,9 @@ def test_the_state_carried_through_time_is_bare(option):
     torch.testing.assert_close(other.encoder(tokens).annotations[~padding_mask], expected[~padding_mask])
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"gru_rank": -1}, r"--gru-rank must be 0 \(whole matrices\) or more, not -1"),
-        ({"skip_time": 1}, r"--skip-time must be 0 \(off\), or 2 steps or more, not 1"),
-        ({"initialization": "published", "gru_rank": 2}, "published does not define .* --gru-rank: use"),
-        ({"decoder_transition_depth": 0}, "--decoder-transition-depth must be at least 1, not 0"),
-    ],
-)
-def test_contradictory_options_are_refused_by_name(options, message):
-    with pytest.raises(ValueError, match=message):
-        build("gru_encoder", **options)
+def test_starting_values_that_are_not_published_are_refused_by_name():
+    with pytest.raises(ValueError, match=r"published does not define .* --gru-rank: use"):
+        build("gru_encoder", initialization="published", gru_rank=2)
 
 
 def test_published_initialization_works_with_a_skip_from_input_to_output():

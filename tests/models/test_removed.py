@@ -1,7 +1,5 @@
 """Options that are gone: what a checkpoint or command asks of them is refused by name."""
 
-import logging
-
 import pytest
 
 from tests.models.building import build
@@ -12,17 +10,10 @@ from tests.models.building import build
     [
         ("gru_encoder", {"decoder_attention_heads": 4}, "--decoder-attention-heads 4 is not in this version any more"),
         ("gru_encoder", {"encoder_cell_layer_norm": True}, "--encoder-cell-layer-norm is not .* 8996ab1 still has it"),
-        ("unet_encoder", {"decoder_cell_layer_norm": True}, "--decoder-cell-layer-norm is not"),
         ("gru_encoder", {"decoder_dropout_out": 0.3}, "--decoder-dropout-out 0.3 is not"),
-        ("grconv_encoder", {"grconv_unit_gates": True}, "--grconv-unit-gates is not"),
         ("grconv_encoder", {"grconv_dilated_annotations": "top"}, "--grconv-dilated-annotations top is not"),
         ("grconv_encoder", {"grconv_dilated_biases": 2}, "--grconv-dilated-biases 2 is not"),
-        ("gru_encoder", {"adaptive_softmax_cutoff": "5,9"}, "--adaptive-softmax-cutoff 5,9 is not"),
-        ("sepconv_encoder", {"sepconv_groups": "2,3"}, "--sepconv-groups 2,3 is not"),
-        ("unet_encoder", {"unet_no_layer_norm": True}, "--unet-no-layer-norm is not"),
         ("vnet_encoder", {"vnet_growth": 2}, "--vnet-growth 2 is not"),
-        ("gru_encoder", {"kernel_backend": "nonsense"}, "--kernel-backend nonsense is not"),
-        ("grnn_encoder", {"grnn_annotations": "ancestors"}, "--grnn-annotations ancestors is not"),
     ],
 )
 def test_an_option_that_is_gone_is_refused_by_name(architecture, options, message):
@@ -36,7 +27,5 @@ def test_as_many_biases_as_matrices_are_what_there_is():
     assert model.encoder.layer.directions[0].bias.size(0) == 3
 
 
-def test_kernels_that_are_named_choose_nothing(caplog):
-    with caplog.at_level(logging.WARNING):
-        build("gru_encoder", kernel_backend="packed")
-    assert "--kernel-backend packed chooses nothing any more: set RECURRENT_MT_KERNELS=packed" in caplog.text
+def test_a_model_of_named_kernels_is_the_same():
+    build("gru_encoder", kernel_backend="packed")

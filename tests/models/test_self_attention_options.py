@@ -103,7 +103,6 @@ def test_a_summary_of_one_direction_goes_with_attention(heads):
             {"decoder_self_attention_heads": 3},
             "--decoder-self-attention-heads 3 must divide .* of --decoder-hidden-size, 10",
         ),
-        ({"encoder_self_attention_heads": -1}, r"--encoder-self-attention-heads must be 0 \(off\) or more, not -1"),
         ({**ENCODER, "initialization": "published"}, "published does not define .* --encoder-self-attention-heads"),
         ({**DECODER, "initialization": "published"}, "published does not define .* --decoder-self-attention-heads"),
     ],

@@ -37,14 +37,6 @@ def test_the_weights_are_those_of_fairseqs_adam(dtype, decay):
         torch.testing.assert_close(a, b, rtol=1e-6, atol=1e-6)
 
 
-def test_amsgrad_is_fairseqs():
-    """Only Python can ask for it."""
-    ours, theirs = parameters(), parameters()
-    train(FusedAdam(ours, amsgrad=True, **OPTIONS), ours, 40)
-    train(Adam(theirs, amsgrad=True, **OPTIONS), theirs, 40)
-    assert all(map(torch.equal, ours, theirs))
-
-
 STRIDES = {
     "gradient": lambda numbers: (numbers, numbers.t().contiguous().t()),
     "expanded": lambda numbers: (numbers, numbers[:1].expand_as(numbers)),
@@ -81,9 +73,3 @@ def test_its_options_are_those_of_fairseqs_adam():
     config = Namespace(lr=[0.25], adam_betas="(0.8, 0.9)", adam_eps=1e-3, weight_decay=0.5, fp16_adam_stats=False)
     found, expected = (make(config, parameters()).optimizer_config for make in (FairseqFusedAdam, FairseqAdam))
     assert found == expected and found["betas"] == (0.8, 0.9)
-
-
-def test_narrow_moments_are_refused():
-    config = Namespace(lr=[0.25], adam_betas="(0.8, 0.9)", adam_eps=1e-3, weight_decay=0.5, fp16_adam_stats=True)
-    with pytest.raises(ValueError, match="--fp16-adam-stats needs --optimizer adam"):
-        FairseqFusedAdam(config, parameters())

@@ -19,7 +19,6 @@ from tests.models.building import ARCHITECTURES, ATTENTION_NAMES, build, sources
 from user_dir.optim import FusedAdam
 from user_dir.tasks import native_translation
 from user_dir.tasks.native_translation import NativeDecoder, NativeGenerator, NativeTranslationTask
-from user_dir.tasks.published_translation import PublishedTranslationConfig, PublishedTranslationTask
 
 #: What is asked of the search besides a beam of five.
 SEARCHES = {
@@ -317,14 +316,3 @@ def test_the_task_searches_natively_unless_alignments_are_asked_for(monkeypatch)
     aligned = native_task.build_generator([built], Namespace(**options, print_alignment="hard"))
     assert not isinstance(aligned, NativeGenerator)
     assert said == ["it prints alignments"]
-
-
-@pytest.mark.parametrize("kind", [NativeTranslationTask, PublishedTranslationTask])
-def test_an_ensemble_that_prints_alignments_needs_attention_in_one_of_its_models(kind, monkeypatch):
-    monkeypatch.setattr(native_translation, "_log", lambda reason: None)
-    asked = Namespace(score_reference=True, print_alignment="hard")
-    without, attentive = (build("gru_encoder", decoder_attention=attention) for attention in ("none", "additive"))
-    some_task = kind(PublishedTranslationConfig(), task().source_dictionary, task().target_dictionary)
-    with pytest.raises(ValueError, match="--print-alignment needs attention, but all of these models were trained"):
-        some_task.build_generator([without, without], asked)
-    some_task.build_generator([without, attentive], asked)

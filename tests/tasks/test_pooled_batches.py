@@ -70,7 +70,3 @@ def test_options_of_pooled_batches_that_cannot_be_are_refused_by_name():
         pooled.batch_by_size(np.arange(5), 100, 8)
     with pytest.raises(ValueError, match="--sort-k-batches needs a batch size in sentences: --batch-size"):
         pooled.batch_by_size(np.arange(5), max_tokens=100)
-    sides = [[torch.tensor([4, 4, 2])], np.array([3])]
-    longer = LanguagePairDataset(*sides, dictionary(5, "s"), *sides)
-    with pytest.raises(ValueError, match="--max-train-words 1 leaves none of the 1 pairs"):
-        PooledBatchesDataset(longer, batches=3, max_words=1).ordered_indices()

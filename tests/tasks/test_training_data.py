@@ -24,10 +24,15 @@ def places(tmp_path):
     return {"data": str(tmp_path), "source_lang": "src", "target_lang": "tgt", "dataset_impl": "raw"}
 
 
+def set_up(places, **options):
+    return PublishedTranslationTask.setup_task(
+        PublishedTranslationConfig(**{**places, "train_subset": "train", **options})
+    )
+
+
 def load(places, split="train", training=True, **options):
     """A split as the task loads it: for fairseq's trainer, or to be translated or scored."""
-    config = PublishedTranslationConfig(**{**places, "train_subset": "train", **options})
-    task = PublishedTranslationTask.setup_task(config)
+    task = set_up(places, **options)
     task.load_dataset(split, **({"data_selector": None} if training else {}))
     return task.dataset(split)
 
@@ -43,6 +48,17 @@ def test_what_is_trained_on_is_wrapped_and_nothing_else_is(places):
 def test_words_are_not_counted_of_buckets(places):
     with pytest.raises(ValueError, match="--max-train-words counts words, and --num-batch-buckets rounds them"):
         load(places, max_train_words=3, num_batch_buckets=2)
+
+
+def test_what_is_changed_for_training_does_not_validate(places):
+    """fairseq loads the sets for validation first, and takes the training set from the same place."""
+    task = set_up(places, **POOLED)
+    task.load_dataset("train")
+    with pytest.raises(ValueError, match="--valid-subset has train, which this task changes for training"):
+        task.load_dataset("train", data_selector=None)
+    task.datasets.clear()
+    for epoch in (1, 2):
+        task.load_dataset("train", epoch=epoch, data_selector=None)
 
 
 def test_the_task_that_sampled_subwords_trains_no_more_and_still_loads(places):

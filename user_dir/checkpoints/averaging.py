@@ -16,10 +16,6 @@ from torch import Tensor
 from ..models.config import EncoderDecoderConfig
 from .checkpoint import change_parameters, read_checkpoint, write_model
 
-#: The least cosine of the parameters of two models of one training. Two trainings from other random numbers stayed
-#: below 0.03, with seven kinds of models; two checkpoints of one training are close to 1.
-RELATED = 0.1
-
 
 def average_checkpoints(paths: Sequence[Path], out: Path, *, ema: bool = False) -> None:
     """Writes the mean of the models, with the options of the last (Junczys-Dowmunt et al. 2016, section 2.3).
@@ -33,8 +29,7 @@ def average_checkpoints(paths: Sequence[Path], out: Path, *, ema: bool = False) 
 
     Raises:
         ValueError: if a file is missing or no checkpoint, if the models differ in their parameters or in
-            options that change what they compute, if they come from separate trainings, or if one has no moving
-            average though it is asked for.
+            options that change what they compute, or if one has no moving average though it is asked for.
     """
     sums: dict[str, Tensor] = {}
     first: Any = None
@@ -56,8 +51,8 @@ def average_checkpoints(paths: Sequence[Path], out: Path, *, ema: bool = False) 
                 raise ValueError(f"{path} has no moving average: it was trained without --store-ema")
             # In 16 bits, "ema" is a rounded copy.
             parameters = state["extra_state"].get("ema_fp32_params", state["extra_state"]["ema"])
-        if sums:
-            check_related(sums, parameters, f"{path} and {paths[0]}")
+        if sums and shapes(sums) != shapes(parameters):
+            raise ValueError(f"{path} and {paths[0]} hold different models: their parameters differ in name or shape")
         for name, value in parameters.items():
             sums[name] = value.double() if name not in sums else sums[name] + value.double()
     means = change_parameters(parameters, lambda name, value: mean(sums[name], len(paths), like=value))
@@ -67,26 +62,9 @@ def average_checkpoints(paths: Sequence[Path], out: Path, *, ema: bool = False) 
     write_model(out, config, means, state=state)
 
 
-def check_related(sums: Mapping[str, Tensor], parameters: Mapping[str, Tensor], files: str) -> None:
-    """Raises ValueError, naming the files, if parameters have another shape, or come from another training."""
-    shapes, others = ({name: value.shape for name, value in model.items()} for model in (sums, parameters))
-    if shapes != others:
-        raise ValueError(f"{files} hold different models: their parameters differ in name or shape")
-    if (likeness := cosine(sums, parameters)) < RELATED:
-        raise ValueError(
-            f"{files} come from separate trainings, whose mean is no model: the cosine of their parameters is "
-            f"{likeness:.2f}. Give both to --path, joined by a colon, as an ensemble"
-        )
-
-
-def cosine(sums: Mapping[str, Tensor], parameters: Mapping[str, Tensor]) -> float:
-    """The cosine of two models' parameters, each without its mean: the ones of layer norms would make all alike."""
-    products = torch.zeros(3, dtype=torch.float64)
-    for name, value in parameters.items():
-        if value.is_floating_point():
-            first, second = (each.double() - each.double().mean() for each in (sums[name], value))
-            products += torch.stack([(first * second).sum(), first.square().sum(), second.square().sum()])
-    return float(products[0] / products[1:].prod().sqrt())
+def shapes(parameters: Mapping[str, Tensor]) -> dict[str, torch.Size]:
+    """The shape of each parameter."""
+    return {name: value.shape for name, value in parameters.items()}
 
 
 def function_options(state: Mapping[str, Any]) -> dict[str, Any]:

@@ -53,11 +53,9 @@ def factorize_checkpoint(checkpoint: Path, save_dir: Path, *, rank: int) -> tupl
         The file, and what happened to each matrix.
 
     Raises:
-        ValueError: if there is no such file, if it has no whole GRU layer of this package, if the rank is not
-            positive, or if the file to write is the one to read.
+        ValueError: if there is no such file, if it has no whole GRU layer of this package, or if the file to write is
+            the one to read.
     """
-    if rank < 1:
-        raise ValueError(f"--rank must be at least 1, not {rank}")
     made = save_dir / "checkpoint.pt"
     check_output_files([checkpoint], [made], "--save-dir")
     state = read_checkpoint(checkpoint)

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import functools
 import logging
-import os
-from collections.abc import Sequence
 from typing import Any, cast
 
 from fairseq.dataclass.configs import FairseqConfig
 from fairseq.models import FairseqEncoderDecoderModel
-from fairseq.modules import FairseqDropout
 from fairseq.tasks import FairseqTask
-from omegaconf import OmegaConf
 from torch import nn
 
 from recurrent_mt.layers.attention import Attention, DecoderSelfAttention, EncoderSelfAttention
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
 from recurrent_mt.layers.decoder import GRUDecoder, Readout
-from recurrent_mt.layers.dropout import Dropout, owner_names
+from recurrent_mt.layers.dropout import owner_names
 from recurrent_mt.layers.gru import InputSkip
 from recurrent_mt.layers.gru_cell import GRUCell, GRUVariant
 from recurrent_mt.layers.linear import Linear
 from recurrent_mt.layers.min_gru import MinGRU
 from recurrent_mt.layers.min_gru_decoder import MinGRUDecoder
-from recurrent_mt.layers.published_initialization import has_recurrent_weights, initialize_as_published_
+from recurrent_mt.layers.published_initialization import initialize_as_published_
 
 from .autocast import Autocast
 from .config import WORD_FIRST, EncoderDecoderConfig
@@ -59,15 +55,9 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
             ValueError: if options contradict each other; the message names them.
         """
         check_removed(cfg)
-        check_sizes(cfg)
-        check_spectral_radii(cfg)
         max_source_positions, max_target_positions = task.max_positions()
         source_embedding, target_embedding = build_embeddings(cfg, task.source_dictionary, task.target_dictionary)
         layer = cls.build_encoder_layer(cfg)
-        radius = cfg.encoder_spectral_radius
-        if radius != EncoderDecoderConfig.encoder_spectral_radius and not has_recurrent_weights(layer):
-            # No error: a model that was trained so can be loaded.
-            logger.warning("--encoder-spectral-radius %s is never read: this encoder has no recurrent matrices", radius)
         sizes = {name: cast(int, getattr(layer, name)) for name in ("annotation_size", "summary_size")}
         autocast = Autocast(str(cfg.autocast))
         encoder = Encoder(
@@ -105,14 +95,10 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
         """Called by fairseq before it translates, for each model of an ensemble.
 
         Raises:
-            ValueError: if alignments are asked of a single model that has none. In an ensemble others may have them:
-                the tasks look there. Soft ones of all models are divided by their number, so all must have some.
-                Likewise if dropout is to be kept where a single model has none.
+            ValueError: if alignments are asked of a model that has none.
         """
-        alone = os.pathsep not in (cfg.common_eval.path or "")
-        check_retained_dropout(self, cfg, alone=alone)
-        if cfg.generation.print_alignment and (alone or str(cfg.generation.print_alignment) == "soft"):
-            check_alignments([self])
+        if cfg.generation.print_alignment and not self.decoder.layer.has_attention:
+            raise ValueError("--print-alignment needs attention, but a model was trained with --decoder-attention none")
         super().prepare_for_inference_(cfg)
 
     def make_generation_fast_(self, **kwargs: Any) -> None:
@@ -120,67 +106,6 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
         if kwargs.get("retain_dropout_modules") is not None:
             kwargs["retain_dropout_modules"] = owner_names(kwargs["retain_dropout_modules"])
         super().make_generation_fast_(**kwargs)
-
-
-def check_alignments(models: Sequence[nn.Module]) -> None:
-    """Rejects models of which none has alignments; those from outside this plug-in may have them.
-
-    Raises:
-        ValueError: naming the option that takes them away.
-    """
-    if all(isinstance(model, EncoderDecoderModel) and not model.decoder.layer.has_attention for model in models):
-        subject = "this model was" if len(models) == 1 else "all of these models were"
-        raise ValueError(f"--print-alignment needs attention, but {subject} trained with --decoder-attention none")
-
-
-def check_retained_dropout(model: nn.Module, cfg: FairseqConfig, *, alone: bool) -> None:
-    """Rejects names in ``--retain-dropout-modules`` that keep no dropout.
-
-    Raises:
-        ValueError: with the names that the model has, or naming the option that is missing. What one model of an
-            ensemble does not have, another may: then it is a line in the log.
-    """
-    modules = getattr(cfg.generation, "retain_dropout_modules", None)
-    if modules is None:
-        return
-    if not cfg.generation.retain_dropout:
-        raise ValueError(f"--retain-dropout-modules {modules} needs --retain-dropout")
-    owners = {module.owner for module in model.modules() if isinstance(module, Dropout)}
-    owners |= {module.module_name for module in model.modules() if isinstance(module, FairseqDropout)}
-    if unknown := [name for name in owner_names(modules) if name not in owners]:
-        message = (
-            f"--retain-dropout-modules: this model has no dropout in {', '.join(unknown)}, but in "
-            f"{', '.join(sorted(owners))}"
-        )
-        if alone:
-            raise ValueError(f"{message}: name some of these, separated by commas")
-        logger.warning("%s", message)
-
-
-def check_sizes(cfg: EncoderDecoderConfig) -> None:
-    """Rejects sizes and layer counts below one.
-
-    Raises:
-        ValueError: naming the option and its value.
-    """
-    options = cast("dict[str, Any]", OmegaConf.to_container(cfg)) if OmegaConf.is_config(cfg) else vars(cfg)
-    for name, value in options.items():
-        if name.endswith(("_dim", "_size", "_layers")) and value < 1:
-            raise ValueError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
-
-
-def check_spectral_radii(cfg: EncoderDecoderConfig) -> None:
-    """Rejects scales of recurrent matrices that nothing reads.
-
-    Raises:
-        ValueError: naming the option and its value.
-    """
-    if str(cfg.initialization) == "published":
-        return
-    for name in ("encoder_spectral_radius", "decoder_spectral_radius"):
-        value = getattr(cfg, name)
-        if value != getattr(EncoderDecoderConfig, name):
-            raise ValueError(f"--{name.replace('_', '-')} {value} needs --initialization published")
 
 
 def build_encoder_norm(cfg: EncoderDecoderConfig, size: int) -> nn.LayerNorm | None:
@@ -250,11 +175,9 @@ def min_gru_variant(cfg: EncoderDecoderConfig, side: str) -> GRUVariant:
     refused = {
         "--decoder-transition-depth": cfg.decoder_transition_depth != 1,
         "--decoder-order attention_first": str(cfg.decoder_order) not in WORD_FIRST,
-        "--decoder-spectral-radius": cfg.decoder_spectral_radius != EncoderDecoderConfig.decoder_spectral_radius,
     }
     for option in (option for option, value in refused.items() if side == "decoder" and value):
         raise ValueError(f"--decoder-cell min_gru does not go with {option}: leave out one of the two")
-    check_rank(cfg)
     check_published(cfg, {"--gru-rank": cfg.gru_rank, f"--{side}-layer-norm": layer_norm})
     return GRUVariant(rank=cfg.gru_rank, layer_norm=layer_norm, input_skip=input_skip)
 
@@ -292,8 +215,6 @@ def build_output(cfg: EncoderDecoderConfig, target_embedding: nn.Embedding) -> n
     """
     vocabulary, size, rank = target_embedding.num_embeddings, cfg.decoder_out_embed_dim, cfg.decoder_output_rank
     shared = cfg.share_decoder_input_output_embed or cfg.share_all_embeddings
-    if rank < 0:
-        raise ValueError(f"--decoder-output-rank must be 0 (full rank) or more, not {rank}")
     if shared and (rank or size) != cfg.decoder_embed_dim:
         option = "--decoder-output-rank" if rank else "--decoder-out-embed-dim"
         raise ValueError(
@@ -324,20 +245,15 @@ def gru_variant(cfg: EncoderDecoderConfig, side: str) -> GRUVariant:
         ValueError: if a value makes no sense, or if the published initialization does not cover such a layer.
     """
     transition_depth, layer_norm = getattr(cfg, f"{side}_transition_depth"), getattr(cfg, f"{side}_layer_norm")
-    check_rank(cfg)
-    if cfg.skip_time < 0 or cfg.skip_time == 1:
-        raise ValueError(f"--skip-time must be 0 (off), or 2 steps or more, not {cfg.skip_time}")
-    if transition_depth < 1:
-        raise ValueError(f"--{side}-transition-depth must be at least 1, not {transition_depth}")
     if cfg.gru_rank and cfg.recurrent_dropout:
         raise ValueError("--recurrent-dropout drops numbers of whole matrices: it does not work with --gru-rank")
-    without_kernels = {
+    undefined = {
+        "--gru-rank": cfg.gru_rank,
+        f"--{side}-layer-norm": layer_norm,
         f"--{side}-transition-depth": transition_depth > 1,
         "--skip-time": cfg.skip_time,
     }
-    check_published(cfg, {"--gru-rank": cfg.gru_rank, f"--{side}-layer-norm": layer_norm, **without_kernels})
-    for option in (option for option, value in without_kernels.items() if value):
-        _say_without_kernels(option)
+    check_published(cfg, undefined)
     return GRUVariant(
         gate_bias=not cfg.no_gate_bias,
         rank=cfg.gru_rank,
@@ -347,17 +263,6 @@ def gru_variant(cfg: EncoderDecoderConfig, side: str) -> GRUVariant:
         recurrent_dropout=cfg.recurrent_dropout,
         transition_depth=transition_depth,
     )
-
-
-def check_rank(cfg: EncoderDecoderConfig) -> None:
-    """Rejects a negative ``--gru-rank``."""
-    if cfg.gru_rank < 0:
-        raise ValueError(f"--gru-rank must be 0 (whole matrices) or more, not {cfg.gru_rank}")
-
-
-@functools.cache
-def _say_without_kernels(option: str) -> None:
-    logger.info("%s: these layers run in PyTorch operations, without native kernels", option)
 
 
 def encoder_self_attention(
@@ -397,8 +302,6 @@ def decoder_self_attention(cfg: EncoderDecoderConfig) -> DecoderSelfAttention | 
 
 def _check_heads(cfg: EncoderDecoderConfig, option: str, heads: int, *, units: int, of: str) -> None:
     """Rejects a number of heads that the option cannot have; ``of`` says whose units they share."""
-    if heads < 0:
-        raise ValueError(f"{option} must be 0 (off) or more, not {heads}")
     if units % heads:
         raise ValueError(f"{option} {heads} must divide the units of {of}, {units}")
     check_published(cfg, {option: heads})

@@ -1,6 +1,5 @@
 """``grconv_encoder``: the gated recursive convolutional network of Cho et al. (2014b), as published or dilated."""
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,16 +8,10 @@ from fairseq.models import register_model
 from torch import nn
 
 from recurrent_mt.kernels.grconv import ACTIVATIONS
-from recurrent_mt.layers.grconv import (
-    DILATED_SUMMARIES,
-    DilatedGRConvEncoder,
-    GRConvEncoder,
-)
+from recurrent_mt.layers.grconv import DILATED_SUMMARIES, DilatedGRConvEncoder, GRConvEncoder
 
 from .config import EncoderDecoderConfig, option
 from .encoder_decoder import EncoderDecoderModel
-
-logger = logging.getLogger(__name__)
 
 ACTIVATION_CHOICES = ChoiceEnum(list(ACTIVATIONS))
 ANNOTATION_CHOICES = ChoiceEnum(["leaves", "pyramid"])
@@ -118,13 +111,6 @@ def build_dilated(config: GRConvEncoderConfig) -> DilatedGRConvEncoder:
             "use --initialization default"
         )
     check_defaults(config, PYRAMID_ONLY, "is for the pyramid of grconv_encoder: it does not work with --grconv-dilated")
-    if 0 < config.grconv_height < config.grconv_dilated_weights:
-        # No error: a model that was trained so can be loaded.
-        logger.warning(
-            "--grconv-height %d never reads the weights of higher levels: --grconv-dilated-weights %d makes the model "
-            "larger, and nothing else",
-            *(config.grconv_height, config.grconv_dilated_weights),
-        )
     return DilatedGRConvEncoder(
         config.encoder_embed_dim,
         config.encoder_hidden_size,

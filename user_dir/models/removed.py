@@ -6,15 +6,11 @@ one gave, and why it went, is in docs/log/removed.md.
 """
 
 import argparse
-import logging
 from dataclasses import dataclass, field, fields
 from typing import Any, Optional
 
 from fairseq.dataclass import FairseqDataclass
 
-logger = logging.getLogger(__name__)
-
-KERNELS = ("native", "packed", "fused")
 LAST_COMMIT = "8996ab1"
 """The last commit that has all of them."""
 
@@ -51,7 +47,7 @@ class RemovedOptions(FairseqDataclass):
     grconv_dilated_annotations: str = removed("sum")
     # As many as --grconv-dilated-weights, always.
     grconv_dilated_biases: Optional[int] = removed(None, decides=None)
-    # Whatever it was, the model is the same.
+    # Whatever it was, the model is the same: RECURRENT_MT_KERNELS chooses now.
     kernel_backend: str = removed("auto", decides=None)
 
 
@@ -65,8 +61,7 @@ def check_removed(config: RemovedOptions) -> None:
         value, off = getattr(config, known.name, known.default), known.default
         if known.name == "grconv_dilated_biases":
             off = getattr(config, "grconv_dilated_weights", 1)
-        if known.name == "kernel_backend" and value in KERNELS:
-            logger.warning("--kernel-backend %s chooses nothing any more: set RECURRENT_MT_KERNELS=%s", value, value)
+        if known.name == "kernel_backend":
             continue
         if value not in (known.default, off):
             option = f"--{known.name.replace('_', '-')}" + ("" if value is True else f" {value}")

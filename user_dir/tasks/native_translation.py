@@ -30,7 +30,7 @@ from recurrent_mt.layers.weights import BiasedEmbedding, whole_matrix
 from recurrent_mt.shortlist import Shortlist
 
 from ..models.autocast import DTYPES
-from ..models.encoder_decoder import EncoderDecoderModel, check_alignments
+from ..models.encoder_decoder import EncoderDecoderModel
 from ..models.model import Decoder
 
 logger = logging.getLogger(__name__)
@@ -331,13 +331,12 @@ class NativeTranslationTask(TranslationTask):
         """The native search, unless alignments are asked for, which only fairseq's own generator prints.
 
         Raises:
-            ValueError: if alignments are asked of models without attention, or with a shortlist.
+            ValueError: if alignments are asked for with a shortlist.
         """
         shortlist = getattr(self.cfg, "shortlist", None)  # published_translation has none
         if getattr(args, "print_alignment", None):
             if shortlist:
                 raise ValueError("--shortlist does not go with --print-alignment: leave out one of the two")
-            check_alignments(models)
             _log("it prints alignments")
         elif seq_gen_cls is None:
             seq_gen_cls = NativeGenerator

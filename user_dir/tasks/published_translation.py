@@ -48,8 +48,6 @@ class PooledBatchesDataset(BaseWrapperDataset):
         indices = np.random.permutation(len(self.dataset)) if self.batches else self.dataset.ordered_indices()
         if self.max_words:
             indices = indices[self._lengths(indices) <= self.max_words + 1]
-        if not len(indices):
-            raise ValueError(f"--max-train-words {self.max_words} leaves none of the {len(self.dataset)} pairs")
         return indices
 
     def batch_by_size(
@@ -188,9 +186,12 @@ class PublishedTranslationTask(NativeTranslationTask):
         Translating or scoring the training set leaves it whole, in fairseq's order: only fairseq's trainer passes a
         ``data_selector``.
         """
+        was_loaded = isinstance(self.datasets.get(split), LanguagePairDataset)
         super().load_dataset(split, epoch=epoch, combine=combine, **kwargs)
         is_for_training = split == self.cfg.train_subset and "data_selector" in kwargs
         if is_for_training and (self.cfg.sort_k_batches or self.cfg.max_train_words):
+            if was_loaded:
+                raise ValueError(f"--valid-subset has {split}, which this task changes for training")
             if self.cfg.max_train_words and self.cfg.num_batch_buckets:
                 raise ValueError("--max-train-words counts words, and --num-batch-buckets rounds them: leave one out")
             self.datasets[split] = PooledBatchesDataset(
@@ -201,8 +202,7 @@ class PublishedTranslationTask(NativeTranslationTask):
         """The generator of fairseq, with the papers' search if an option asks for it.
 
         Raises:
-            ValueError: if alignments are asked for, which fairseq prints for full beams only, or of models without
-                attention; or another search.
+            ValueError: if alignments are asked for, which fairseq prints for full beams only, or another search.
         """
         generator = super().build_generator(models, args, seq_gen_cls=seq_gen_cls, **kwargs)
         if not self.cfg.shrinking_beam or getattr(args, "score_reference", False):
