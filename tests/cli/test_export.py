@@ -109,8 +109,3 @@ def test_with_a_shortlist_an_exported_model_writes_its_words_alone(made, tmp_pat
     # Exported without one, the folder has none.
     assert call(*words).returncode == 0
     assert call(*translated).returncode == 0
-
-
-def test_export_names_a_missing_checkpoint(tmp_path):
-    done = call("export", "nowhere.pt", "--data", tmp_path, "--out", tmp_path)
-    assert done.returncode == 1 and "there is no checkpoint nowhere.pt" in done.stderr

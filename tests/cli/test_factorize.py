@@ -25,8 +25,3 @@ def test_a_model_is_made_low_rank_and_tuned(tmp_path_factory, tmp_path):
     options = ("--encoder-bidirectional", "--finetune-from-model", low, "--gru-rank", 8, "--max-update", 2)
     tuned = commands.train(trained / "data", tmp_path / "tuned", *options)
     assert tuned["optimizer_history"][-1]["num_updates"] == 2
-
-
-def test_factorize_names_a_missing_checkpoint(tmp_path):
-    done = call("factorize", "--checkpoint", "nowhere.pt", "--rank", 2, "--save-dir", tmp_path)
-    assert done.returncode == 1 and "there is no checkpoint nowhere.pt" in done.stderr

@@ -255,18 +255,6 @@ def test_without_attention_the_annotations_are_not_read():
     )
 
 
-def test_the_summary_enters_every_step_and_not_the_first_state_alone():
-    """With both gates shut against the past, only what enters at the step itself can tell two sources apart."""
-    decoder, encoded = build(None), source()
-    with torch.no_grad():
-        decoder.first.gru.bias[: 2 * HIDDEN] = -30.0  # forget the old state, and ignore it
-        decoder.readout.context.weight.zero_()
-    embedded, mask = random(3, 4, EMBED), torch.zeros(3, 4, dtype=torch.bool)
-    embedded[1:] = embedded[0]
-    features, *_ = teacher_force(decoder, encoded, embedded, mask)
-    assert (features[0, 3] - features[1, 3]).abs().max() > 1e-3
-
-
 @every_score
 @every_backend(["packed", "native"])
 def test_one_step_of_the_decoder_follows_the_equations(attention, backend):
@@ -297,43 +285,6 @@ def test_one_step_of_the_decoder_follows_the_equations(attention, backend):
     t = decoder.readout.state(s) + decoder.readout.previous_word(y) + decoder.readout.context(c)
     expected = torch.maximum(t[:, 0::2], t[:, 1::2])
     torch.testing.assert_close(features[0], expected, **INVARIANCE)
-
-
-@every_score
-@every_backend(["packed", "native"])
-def test_scoring_first_begins_with_no_word_and_the_first_state(attention, backend):
-    """Whatever the begin symbol's embedding is, the first word is scored from s_0 and what is read with it."""
-    decoder, encoded = build(attention, 2, word_first=True, backend=backend), source()
-    embedded, mask = previous_words()
-    features, *_ = teacher_force(decoder, encoded, embedded, mask)
-    changed, *_ = teacher_force(decoder, encoded, torch.cat([embedded[:, :1] + 5, embedded[:, 1:]], dim=1), mask)
-    torch.testing.assert_close(changed, features)
-    start = decoder.start(encoded)
-    context = read(decoder.first, start.hidden[:, 0], encoded, start.keys)
-    nothing = torch.zeros(3, 2 * OUTPUT)
-    expected = decoder.readout(start.hidden[:, -1], nothing, decoder.readout.context(context))
-    torch.testing.assert_close(features[:, 0], expected, **INVARIANCE)
-
-
-def read(first, state, encoded, keys):
-    """The context for a state: the summary, whatever the state, without attention."""
-    return first.read(state, encoded, keys, encoded.annotations)[0] if first.has_attention else encoded.summary
-
-
-@every_score
-@every_backend(["packed", "native"])
-def test_scoring_first_reads_with_the_state_that_it_scores_from(attention, backend):
-    """Step 2 of the released code: s_1 = GRU(s_0, y_1, c_1), c_2 is read with s_1, y_2 is scored from s_1 and c_2."""
-    decoder, encoded = build(attention, word_first=True, backend=backend), source(batch=1)
-    embedded, mask = random(1, 2, EMBED), torch.zeros(1, 2, dtype=torch.bool)
-    features, *_ = teacher_force(decoder, encoded, embedded, mask)
-    start = decoder.start(encoded)
-    first = decoder.first
-    c_1 = read(first, start.hidden[:, 0], encoded, start.keys)
-    s_1 = first.gru(embedded[:, 1], start.hidden[:, 0], [1], context=c_1 @ first.context_weight.t())
-    c_2 = read(first, s_1, encoded, start.keys)
-    expected = decoder.readout(s_1, decoder.readout.previous_word(embedded[:, 1]), decoder.readout.context(c_2))
-    torch.testing.assert_close(features[:, 1], expected, **INVARIANCE)
 
 
 def test_maxout_takes_the_larger_of_neighbors():

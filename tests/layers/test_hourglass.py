@@ -6,14 +6,12 @@ import torch
 from recurrent_mt.layers.hourglass import UNetEncoder, VNetEncoder
 from tests.layers.one_sentence import (
     EMBED,
-    assert_every_parameter_learns,
     assert_follows,
     assert_gradients_are_right,
     convolve,
     double,
     normalize,
     parameter_count,
-    randomized,
 )
 
 HIDDEN = 4
@@ -102,13 +100,6 @@ def test_gradients_of_the_net_are_those_of_finite_differences(net, depth):
     assert_gradients_are_right(net(EMBED, 2, depth=depth), [5, 1, 3])
 
 
-@every_option
-@both_nets
-def test_every_parameter_of_the_net_learns(net, options):
-    torch.manual_seed(2)
-    assert_every_parameter_learns(net(EMBED, 8, **options))
-
-
 @pytest.mark.parametrize("depth", [1, 3])
 def test_the_unet_has_the_parameters_of_its_formula(depth):
     expected = EMBED * HIDDEN + HIDDEN + HIDDEN**2 + HIDDEN + 2 * HIDDEN**2  # the three products
@@ -131,24 +122,6 @@ def test_the_vnet_has_the_parameters_of_its_formula(depth):
     # A gain and a bias for the words, and before each PReLU.
     expected += 2 * width + 2 * width * (sum(convolutions) + 2 * sum(convolutions[:-1]) + 2 * depth)
     assert parameter_count(VNetEncoder(EMBED, HIDDEN, depth=depth)) == expected
-
-
-def test_a_word_reaches_the_other_end_of_the_sentence_through_the_bottleneck():
-    encoder = randomized(UNetEncoder(EMBED, HIDDEN, depth=4))
-    words = torch.randn(1, 32, EMBED, dtype=torch.float64, requires_grad=True)
-    annotations = encoder(words, torch.zeros(1, 32, dtype=torch.bool)).annotations
-    (gradient,) = torch.autograd.grad(annotations[0, -1].sum(), words)
-    assert gradient[0, 0].any()
-
-
-@both_nets
-def test_dropout_at_the_bottom_is_drawn_in_training_only(net):
-    torch.manual_seed(1)
-    encoder = net(EMBED, HIDDEN, dropout=0.5)
-    arguments = torch.randn(2, 4, EMBED), torch.zeros(2, 4, dtype=torch.bool)
-    assert not torch.equal(encoder(*arguments).summary, encoder(*arguments).summary)
-    encoder.eval()
-    assert torch.equal(encoder(*arguments).summary, encoder(*arguments).summary)
 
 
 @both_nets

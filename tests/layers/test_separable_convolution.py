@@ -4,16 +4,13 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from recurrent_mt.layers.grid import Convolution
 from recurrent_mt.layers.separable_convolution import SeparableConvolutionEncoder
 from tests.layers.one_sentence import (
     EMBED,
-    assert_every_parameter_learns,
     assert_follows,
     assert_gradients_are_right,
     convolve,
     parameter_count,
-    randomized,
 )
 
 HIDDEN = 6
@@ -60,34 +57,12 @@ def test_gradients_of_separable_convolutions_are_those_of_finite_differences(opt
     assert_gradients_are_right(SeparableConvolutionEncoder(EMBED, HIDDEN, **options), [5, 1, 4])
 
 
-@every_option
-def test_every_parameter_of_separable_convolutions_learns(options):
-    assert_every_parameter_learns(SeparableConvolutionEncoder(EMBED, HIDDEN, **options))
-
-
-def test_only_the_ends_reveal_a_words_place():
-    encoder = randomized(SeparableConvolutionEncoder(EMBED, HIDDEN, widths=(3, 3)))
-    words = torch.ones(1, 12, EMBED, dtype=torch.float64)
-    annotations = encoder(words, torch.zeros(1, 12, dtype=torch.bool)).annotations[0]
-    torch.testing.assert_close(annotations[2:10], annotations[2:3].expand(8, -1))
-    assert not torch.allclose(annotations[0], annotations[2])
-
-
 def test_separable_convolutions_have_the_parameters_of_their_formula():
     widths, modules = (3, 3, 15, 15), 2
     encoder = SeparableConvolutionEncoder(EMBED, HIDDEN, widths=widths, num_modules=modules)
     ends = HIDDEN * EMBED + HIDDEN + 2 * HIDDEN + HIDDEN**2  # words, their norm, summary
     step = sum(k * HIDDEN + HIDDEN**2 + 4 * HIDDEN for k in widths)  # two biases, gain and bias of the norm
     assert parameter_count(encoder) == ends + modules * step
-
-
-def test_dropout_between_modules_is_drawn_in_training_only():
-    torch.manual_seed(1)
-    encoder = SeparableConvolutionEncoder(EMBED, HIDDEN, num_modules=2, widths=(3,), dropout=0.5)
-    arguments = torch.randn(2, 4, EMBED), torch.zeros(2, 4, dtype=torch.bool)
-    assert not torch.equal(encoder(*arguments).summary, encoder(*arguments).summary)
-    encoder.eval()
-    assert torch.equal(encoder(*arguments).summary, encoder(*arguments).summary)
 
 
 @pytest.mark.parametrize(
@@ -102,9 +77,3 @@ def test_dropout_between_modules_is_drawn_in_training_only():
 def test_convolutions_that_cannot_be_are_refused_by_name(options, message):
     with pytest.raises(ValueError, match=message):
         SeparableConvolutionEncoder(EMBED, HIDDEN, **options)
-
-
-def test_a_convolution_leaves_zeros_on_padding():
-    padding = torch.tensor([[[False, False, True]]])
-    output = Convolution(2, 3, width=3)(torch.ones(1, 2, 3), padding)
-    assert output[:, :, 2].eq(0).all() and output[:, :, :2].ne(0).all()
