@@ -77,7 +77,7 @@ ALLOWED = {
         "ratings": {"numpy", "krippendorff", "pydantic", "tabulate", "recurrent_mt.text_files"},
         "data": {
             *("recurrent_mt.file_lock", "recurrent_mt.numerics", "recurrent_mt.text_files"),
-            *("numpy", "jieba", "mtdata", "pycld2", "py3langid", "regex", "sacremoses"),
+            *("numpy", "jieba", "mtdata", "pycld2", "py3langid", "regex", "sacremoses", "tqdm"),
             *("recurrent_mt.characters", "recurrent_mt.languages", "recurrent_mt.ordered_map"),
         },
         "runs": {

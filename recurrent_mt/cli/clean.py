@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..arguments import add_parallel_text_arguments, make_settings
+from ..arguments import add_parallel_text_arguments, make_settings, positive
 from ..data import cleaning
 
 
@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--max-words",
-        type=int,
+        type=positive,
         default=100,
         metavar="N",
         help="the most words on a side; in zh, 1.6 characters count as one (100)",
@@ -42,7 +42,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-language-check", dest="language_check", action="store_false", help="keep lines in other languages; faster"
     )
-    parser.add_argument("--examples", type=int, default=3, metavar="N", help="pairs shown for each rule (3)")
 
 
 def run(options: argparse.Namespace) -> None:

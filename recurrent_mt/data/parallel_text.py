@@ -1,6 +1,6 @@
 """Parallel text as it is read and written here: a sentence a line, line n of one translating line n of the other.
 
-Files that belong together appear together, and a long pass over them says how far it is.
+Files that belong together appear together.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ import json
 import os
 import re
 import shutil
-import sys
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from io import BufferedReader
@@ -32,31 +30,8 @@ from ..text_files import (
     write_aside,
 )
 
-_SECONDS = 5.0
-
-
-class ProgressLine:
-    """Prints a plain line now and then, which a log file can hold as well as a terminal."""
-
-    def __init__(self, task: str) -> None:
-        self._task = task
-        self._start = self._printed = time.monotonic()
-        self._pairs = 0
-
-    def update(self, pairs: int, share: float) -> None:
-        """Counts more pairs done; ``share`` is how much of the input that makes, of 1."""
-        self._pairs += pairs
-        now = time.monotonic()
-        if now - self._printed >= _SECONDS:
-            self._printed = now
-            self._print(f"{share:4.0%}", now)
-
-    def finish(self) -> None:
-        self._print("done", time.monotonic())
-
-    def _print(self, state: str, now: float) -> None:
-        rate = self._pairs / max(now - self._start, 1e-9)
-        print(f"{self._task}: {state}, {self._pairs:,} pairs, {rate:,.0f} a second", file=sys.stderr, flush=True)
+#: Seconds between two looks at how far a long pass has come.
+PAUSE = 5
 
 
 @contextmanager
@@ -117,8 +92,9 @@ def publish_corpus(
     with write_aside(report.with_suffix(".json")) as new_numbers, write_aside(report) as new_report:
         new_numbers.write_text(as_json, encoding="utf-8", newline="\n")
         new_report.write_text(markdown, encoding="utf-8", newline="\n")
-        for former in (*files.values(), report, report.with_suffix(".json")):
-            Path(os.path.realpath(former)).unlink(missing_ok=True)
+        for former in map(os.path.realpath, (*files.values(), report, report.with_suffix(".json"))):
+            if os.path.isfile(former):  # and not /dev/null
+                os.unlink(former)
         for written, final in files.items():
             final.parent.mkdir(parents=True, exist_ok=True)
             shutil.move(written, final)  # to another disk, too
@@ -127,23 +103,15 @@ def publish_corpus(
 def check_outputs(inputs: Iterable[Path], out: Path, languages: Iterable[str], report: Path) -> None:
     """Refuses names of results, of the report and its numbers as well, that would overwrite an input, or each other.
 
-    So it does what is no file, such as a folder or /dev/null.
-
     Raises:
         ValueError: naming the file.
     """
-    if report.suffix == ".json":
-        raise ValueError(f"{report}: the report's name must not end with .json, which is that of the numbers")
     sides = [Path(f"{out}.{language}") for language in languages]
-    reports = [report, report.with_suffix(".json")]
     if sides[0] == sides[1]:
         raise ValueError(f"both sides would be {sides[0]}: give two languages")
-    for path in (*sides, *reports):
-        if path.exists() and not path.is_file():
-            raise ValueError(f"{path} is no file: give the name of one")
     inputs = list(inputs)
     check_output_files(inputs, sides)
-    check_output_files([*inputs, *sides], reports, "--report")
+    check_output_files([*inputs, *sides], [report, report.with_suffix(".json")], "--report")
 
 
 def name_sides(prefixes: Iterable[Path], languages: Sequence[str]) -> list[Path]:
@@ -269,7 +237,6 @@ class Block(NamedTuple):
     first_line: int  # the number of the first line in them, from 1
     source: list[bytes]
     target: list[bytes]
-    progress: float  # the share of all the bytes of source files that was read with this block
 
     def write(self, files: tuple[IO[bytes], IO[bytes]], taken: np.ndarray) -> None:
         """Writes the lines of both sides that are taken (lines,) bool."""
@@ -294,8 +261,6 @@ def read_blocks(sources: Sequence[Path], targets: Sequence[Path], size: int = BL
     """
     if len(sources) != len(targets):
         raise ValueError(f"{len(sources)} source files and {len(targets)} target files: give them in pairs")
-    total = sum(path.stat().st_size for path in sources) or 1
-    before = 0
     for file, (source_path, target_path) in enumerate(zip(sources, targets, strict=True)):
         with source_path.open("rb") as raw, target_path.open("rb") as raw_target:
             source_blocks = _line_blocks(source_path, raw, size)
@@ -309,9 +274,8 @@ def read_blocks(sources: Sequence[Path], targets: Sequence[Path], size: int = BL
                         f"{source_path} has {source_lines} lines and {target_path} has {target_lines}: "
                         "line n of one must translate line n of the other"
                     )
-                yield Block(file, lines + 1, list(source), list(target), (before + raw.tell()) / total)
+                yield Block(file, lines + 1, list(source), list(target))
                 lines += len(source)
-        before += source_path.stat().st_size
 
 
 def read_raw_lines(path: Path) -> Iterator[bytes]:

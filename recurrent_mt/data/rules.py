@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -140,7 +138,7 @@ class Rule:
 
     name: str
     reason: str  # both are in the report
-    test: Callable[..., Any]  # of one pair, or of a whole corpus (`mark_duplicates`, `mark_misaligned`)
+    test: Callable[..., Any]  # of one pair, or of the records of a corpus (`find_duplicates`, `find_misaligned`)
     parameters: dict[str, Any] = field(default_factory=dict)  # of the test, by name; the report shows them
 
     def __call__(self, *subject: Any) -> Any:
@@ -274,11 +272,11 @@ def _is_foreign(pair: SentencePair, source: str, target: str) -> bool:
     return is_other_language(pair.source, source) or is_other_language(pair.target, target)
 
 
-#: What is known of a pair: a hash of both sides, and how many bytes they have. 16 bytes on disk.
+#: What is known of a pair: a hash of both sides, and how many bytes they have.
 RECORD = np.dtype([("hash", "<u8"), ("source", "<u4"), ("target", "<u4")])
 
-# Four megabytes at a time.
-_CHUNK = 1 << 18
+# Pairs that tell the lengths of a corpus.
+_SAMPLE = 1 << 18
 
 # The median of the absolute deviations of a normal distribution, in standard deviations.
 _MAD_OF_NORMAL = 0.6745
@@ -291,46 +289,30 @@ def pair_record(source: str, target: str, languages: tuple[str, str] = ("", ""))
     return digest, len(source.encode()), len(target.encode())
 
 
-def mark_misaligned(records: Path, verdicts: np.ndarray, code: int, *, max_deviations: float, min_pairs: int) -> None:
+def find_misaligned(records: np.ndarray, max_deviations: float, min_pairs: int) -> np.ndarray:
     """Gale and Church (1993), with a mean and a deviation that are robust (see :class:`LengthModel`).
 
     Lengths are in bytes of UTF-8: a Han character has three and is worth about three letters, so that Latin names
     in a Chinese line do not make it look long. Translations are freer than a normal distribution has it: six
     deviations, not three. Fewer than ``min_pairs`` pairs tell no deviation to trust, and all pass.
     """
-    if len(verdicts) < min_pairs:
-        return
-    model = fit_lengths(records, len(verdicts))
-    for first, chunk in _chunks(records):
-        deviations = model.deviations(chunk["source"].astype(float), chunk["target"].astype(float))
-        part = verdicts[first : first + len(chunk)]
-        part[(part == 0) & (deviations > max_deviations)] = code
+    if len(records) < min_pairs:
+        return np.zeros(len(records), bool)
+    source, target = (records[side].astype(float) for side in ("source", "target"))
+    # From pairs at equal distances.
+    step = -(-len(records) // _SAMPLE)
+    return LengthModel.fit(source[::step], target[::step]).deviations(source, target) > max_deviations
 
 
-def mark_duplicates(records: Path, verdicts: np.ndarray, code: int, *, bucket_pairs: int) -> None:
+def find_duplicates(records: np.ndarray) -> np.ndarray:
     """The first of several stays.
 
-    Pairs are dealt to files by their hash, so that the same pairs meet in one that fits into memory. Two different
-    pairs of a hundred million have the same 64 bits with a probability of 0.0003.
+    Two different pairs of a hundred million have the same 64 bits with a probability of 0.0003.
     """
-    buckets = min(512, -(-len(verdicts) // bucket_pairs))
-    paths = [records.with_name(f"{records.name}.{bucket}") for bucket in range(buckets)]
-    with ExitStack() as stack:
-        files = [stack.enter_context(path.open("wb")) for path in paths]
-        for first, chunk in _chunks(records):
-            there = np.flatnonzero(verdicts[first : first + len(chunk)] == 0)
-            entries = np.stack([chunk["hash"][there], (there + first).astype("<u8")], axis=1)
-            # The low bits choose the bucket, all of them the order in it.
-            bucket_of = entries[:, 0] % np.uint64(buckets)
-            for bucket, file in enumerate(files):
-                entries[bucket_of == bucket].tofile(file)
-    for path in paths:
-        hashes, indices = np.fromfile(path, "<u8").reshape(-1, 2).T
-        # Stable: among equal hashes the earliest pair comes first.
-        order = np.argsort(hashes, kind="stable")
-        repeated = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]]) + 1
-        verdicts[indices[order[repeated]]] = code
-        path.unlink()
+    _, first = np.unique(records["hash"], return_index=True)
+    repeated = np.ones(len(records), bool)
+    repeated[first] = False
+    return repeated
 
 
 @dataclass(frozen=True)
@@ -342,13 +324,7 @@ class LengthModel:
 
     @classmethod
     def fit(cls, source: np.ndarray, target: np.ndarray) -> LengthModel:
-        """From lengths of pairs (N,), by medians, which misaligned pairs hardly move.
-
-        Raises:
-            ValueError: no pairs.
-        """
-        if not len(source):
-            raise ValueError("there is no pair to fit lengths to")
+        """From lengths of pairs (N,), by medians, which misaligned pairs hardly move."""
         ratio = float(np.median(target / source))
         deviation = np.median(np.abs(_scaled(source, target, ratio))) / _MAD_OF_NORMAL
         # Where most pairs have the very same ratio, one more or less in a hundred is still no error.
@@ -364,36 +340,13 @@ def _scaled(source: np.ndarray, target: np.ndarray, ratio: float) -> np.ndarray:
     return (target - ratio * source) / np.sqrt((source + target / ratio) / 2)
 
 
-def fit_lengths(records: Path, count: int, sample: int = _CHUNK) -> LengthModel:
-    """The lengths of a corpus, from pairs at equal distances, at most ``sample`` of them."""
-    step = -(-count // sample)
-    lengths = [
-        np.stack([chunk["source"], chunk["target"]])[:, -first % step :: step].astype(float)
-        for first, chunk in _chunks(records)
-    ]
-    return LengthModel.fit(*np.concatenate(lengths, axis=1))
-
-
-def _chunks(records: Path) -> Iterator[tuple[int, np.ndarray]]:
-    first = 0
-    with records.open("rb") as file:
-        while len(chunk := np.fromfile(file, RECORD, _CHUNK)):
-            yield first, chunk
-            first += len(chunk)
-
-
-#: In order; each is called with the records, verdicts and its number.
+#: In order; each tells which records it drops.
 CORPUS_RULES = (
     Rule(
         "misaligned",
         "lengths in bytes that are not those of a translation in this corpus",
-        mark_misaligned,
+        find_misaligned,
         {"max_deviations": 6.0, "min_pairs": 1000},
     ),
-    Rule(
-        "duplicate",
-        "the same pair, but for case and spaces in Chinese, comes earlier",
-        mark_duplicates,
-        {"bucket_pairs": 1 << 19},
-    ),
+    Rule("duplicate", "the same pair, but for case and spaces in Chinese, comes earlier", find_duplicates),
 )

@@ -10,21 +10,22 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from tqdm import tqdm
 
 from ..characters import normalize
 from ..ordered_map import ordered_map
 from ..text_files import find_file
 from .ngrams import FIRST_WORD, UNKNOWN, NgramModel
 from .parallel_text import (
+    PAUSE,
     Block,
-    ProgressLine,
     check_outputs,
     name_sides,
     partial_folder,
     publish_corpus,
     read_blocks,
 )
-from .reports import quote_pair, table
+from .reports import table
 from .words import lowercase_tokens
 
 # Rarer words of the domain are as unknown to its model as those it has never seen.
@@ -73,17 +74,13 @@ class ScoredBlock(NamedTuple):
 
     scores: np.ndarray  # float32, the lower, the more like the domain
     words: np.ndarray  # uint32, tokens of the source
-    progress: float  # as the block has it
 
 
 def score_block(block: Block, source: LanguageScorer, target: LanguageScorer) -> ScoredBlock:
     """Adds the differences of both sides (Axelrod, He and Gao 2011)."""
     source_tokens, target_tokens = tokenize_lines(block.source), tokenize_lines(block.target)
     scores = source.differences(source_tokens) + target.differences(target_tokens)
-    return ScoredBlock(scores.astype("<f4"), np.array([len(line) for line in source_tokens], "<u4"), block.progress)
-
-
-_EXAMPLES = 5
+    return ScoredBlock(scores.astype("<f4"), np.array([len(line) for line in source_tokens], "<u4"))
 
 
 def as_markdown(out: Path, report: dict[str, Any]) -> str:
@@ -117,19 +114,7 @@ are selected, up to {report["highest_selected"]:.3f}. Words are tokens, punctuat
 - In-domain models: {report["in_domain_pairs"]:,} pairs.
 - General models: {report["sampled_pairs"]:,} pairs of the corpus, seed {report["seed"]}.
 - Words that the models know: {report["vocabulary"][0]:,} of the source, {report["vocabulary"][1]:,} of the target.
-
-## The lowest scores
-
-{_list_examples(report["lowest"])}
-
-## The highest scores
-
-{_list_examples(report["highest"])}
 """
-
-
-def _list_examples(pairs: list[tuple[float, str, str]]) -> str:
-    return "\n".join(quote_pair(f"{score:.3f}", source, target) for score, source, target in pairs)
 
 
 Lines = tuple[list[bytes], list[bytes]]
@@ -150,8 +135,6 @@ class Selection:
     jobs: int = 1  # processes
 
     def __post_init__(self) -> None:
-        if self.words < 1 or self.jobs < 1:
-            raise ValueError("the words to select and the processes must be at least 1")
         read = (self.source, self.target, *name_sides(self.in_domain, self.languages))
         check_outputs(read, self.out, self.languages, self.report)
 
@@ -180,9 +163,7 @@ def select(selection: Selection) -> dict[str, Any]:
     with partial_folder(selection.out) as folder:
         scores, words = _score(selection, scorers)
         taken = take_lowest(scores, words, selection.words)
-        extremes = [np.argsort(sign * scores, kind="stable")[:_EXAMPLES] for sign in (1, -1)]
-        written, texts = _write(selection, taken, np.union1d(*extremes), folder)
-        lowest, highest = ([(float(scores[index]), *texts[index]) for index in some] for some in extremes)
+        written = _write(selection, taken, folder)
         report = {
             "pairs": pairs,
             "in_domain_pairs": len(domain[0]),
@@ -194,8 +175,6 @@ def select(selection: Selection) -> dict[str, Any]:
             "selected_pairs": int(taken.sum()),
             "selected_words": int(words[taken].sum(dtype=np.int64)),
             "highest_selected": float(scores[taken].max()),
-            "lowest": lowest,
-            "highest": highest,
             "mean_score_selected": float(scores[taken].mean(dtype=float)),
             "mean_score_others": 0.0 if taken.all() else float(scores[~taken].mean(dtype=float)),
         }
@@ -267,28 +246,22 @@ def take_lowest(scores: np.ndarray, words: np.ndarray, wanted: int) -> np.ndarra
 
 def _score(selection: Selection, scorers: Sequence[LanguageScorer]) -> tuple[np.ndarray, np.ndarray]:
     """Computes the score and the number of words of every pair."""
-    progress = ProgressLine("scoring")
     score = partial(score_block, source=scorers[0], target=scorers[1])
+    blocks = read_blocks([selection.source], [selection.target])
     scores, words = [], []
-    for scored in ordered_map(score, read_blocks([selection.source], [selection.target]), selection.jobs):
-        scores.append(scored.scores)
-        words.append(scored.words)
-        progress.update(len(scored.scores), scored.progress)
-    progress.finish()
+    with tqdm(desc="scoring", unit=" pairs", mininterval=PAUSE) as progress:
+        for scored in ordered_map(score, blocks, selection.jobs):
+            scores.append(scored.scores)
+            words.append(scored.words)
+            progress.update(len(scored.scores))
     return np.concatenate(scores), np.concatenate(words)
 
 
-def _write(
-    selection: Selection, taken: np.ndarray, shown: np.ndarray, folder: Path
-) -> tuple[list[Path], dict[int, tuple[str, ...]]]:
-    """Writes the pairs that are taken (N,) bool; returns the files, and the texts of the pairs that are shown."""
+def _write(selection: Selection, taken: np.ndarray, folder: Path) -> list[Path]:
+    """Writes the pairs that are taken (N,) bool; returns the files."""
     paths = [folder / "selected.source", folder / "selected.target"]
-    texts = {}
     with paths[0].open("wb") as source_file, paths[1].open("wb") as target_file:
         for block in read_blocks([selection.source], [selection.target]):
             first = block.first_line - 1
             block.write((source_file, target_file), taken[first : first + len(block.source)])
-            for index in shown[(first <= shown) & (shown < first + len(block.source))]:
-                sides = (block.source[index - first], block.target[index - first])
-                texts[int(index)] = tuple(side.decode(errors="replace") for side in sides)
-    return paths, texts
+    return paths

@@ -5,15 +5,12 @@ import json
 import lzma
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from recurrent_mt.data.cleaning import Cleaning
 from tests.commands import command_line
 from tests.data.tools import SHARED, read_lines, run, write_lines, write_pairs
 from tests.waiting import wait_until
@@ -93,6 +90,13 @@ def test_each_rule_drops_what_it_should(cleaned):
     dropped = {rule["name"]: rule["dropped"] for rule in report["rules"]}
     assert dropped == {**{name: len(pairs) for name, pairs in BAD.items()}, "encoding": 1, "duplicate": 41}
     assert f"{report['kept']:,} of {report['seen']:,} pairs kept" in done.stdout
+    seen = report["seen"]
+    for rule in report["rules"]:
+        assert rule["seen"] == seen and rule["seen"] == rule["dropped"] + rule["kept"]
+        seen = rule["kept"]
+        assert sum(file["dropped"][rule["name"]] for file in report["files"]) == rule["dropped"]
+    assert seen == report["kept"]
+    assert [file["seen"] for file in report["files"]] == [2_000, report["seen"] - 2_000]
 
 
 def test_good_pairs_stay_in_order(messy, cleaned):
@@ -103,49 +107,27 @@ def test_good_pairs_stay_in_order(messy, cleaned):
     assert sorted(path.name for path in out.parent.iterdir()) == ["clean.en", "clean.fr", "clean.json", "clean.md"]
 
 
-def test_counts_add_up(cleaned):
-    out, _, report = cleaned
-    seen = report["seen"]
-    for rule in report["rules"]:
-        assert rule["seen"] == seen and rule["seen"] == rule["dropped"] + rule["kept"]
-        seen = rule["kept"]
-        assert sum(file["dropped"][rule["name"]] for file in report["files"]) == rule["dropped"]
-    assert seen == report["kept"] == len(read_lines(out.with_name("clean.fr")))
-    for file in report["files"]:
-        assert file["seen"] == file["kept"] + sum(file["dropped"].values())
-    assert [file["seen"] for file in report["files"]] == [2_000, report["seen"] - 2_000]
-
-
 def test_the_report_says_what_went_and_where(cleaned):
     out, _, report = cleaned
-    assert report["examples"]["encoding"][0]["place"] == "b.fr:5"
+    folder = out.parents[1]
+    assert report["examples"]["encoding"][0]["place"] == f"{folder}/b.fr:5"
     text = out.with_name("clean.md").read_text()
     assert "| too long | 2,250 | 1 | 0.04% | 2,249 |" in text and "max_words = 100" in text
-    assert "- empty (a.fr:601):\n  - (nothing)\n  - `Nothing.`" in text
+    assert f"- empty ({folder}/a.fr:601):\n  - (nothing)\n  - `Nothing.`" in text
     assert "sources = 1, targets = 1" in text
 
 
-def test_neither_jobs_nor_the_place_nor_compression_make_a_difference(messy, cleaned, tmp_path):
-    folder = tmp_path / "elsewhere"
-    shutil.copytree(messy[0], folder, ignore=shutil.ignore_patterns("out"))
-    sources, targets = ([folder / f"{name}.{language}" for name in "ab"] for language in ("fr", "en"))
-    for number, (ending, module) in enumerate(((".gz", gzip), (".xz", lzma))):
-        packed = Path(f"{targets[number]}{ending}")
-        packed.write_bytes(module.compress(targets[number].read_bytes()))
-        targets[number] = packed
-    out = folder / "out" / "clean"
-    clean(out, sources, targets, "--exclude", folder / "test", "--jobs", 3)
+def test_neither_jobs_nor_compression_make_a_difference(messy, cleaned, tmp_path):
+    folder, *inputs = messy
+    targets = []
+    for (_, target), (ending, module) in zip(inputs, ((".gz", gzip), (".xz", lzma))):
+        targets.append(tmp_path / f"{target.name}{ending}")
+        targets[-1].write_bytes(module.compress(target.read_bytes()))
+    out = tmp_path / "clean"
+    clean(out, [source for source, _ in inputs], targets, "--exclude", folder / "test", "--jobs", 3)
     for ending in ("fr", "en", "md", "json"):
         expected = cleaned[0].with_name(f"clean.{ending}").read_text()
         assert out.with_name(f"clean.{ending}").read_text() == expected, ending
-
-
-def test_files_far_from_the_report_have_their_whole_path():
-    settings = {"languages": ("fr", "en"), "out": Path("/x/out")}
-    near = Cleaning(sources=[Path("/x/b/../a.fr")], targets=[Path("/x/a.en")], report=Path("/x/b/r.md"), **settings)
-    assert near.shown_names == {Path("/x/b/../a.fr"): "a.fr"}
-    far = Cleaning(sources=[Path("/y/a.fr")], targets=[Path("/x/a.en")], report=Path("/x/r.md"), **settings)
-    assert far.shown_names == {Path("/y/a.fr"): "/y/a.fr"}
 
 
 def failure(tmp_path, pairs, *options):
@@ -158,15 +140,9 @@ def failure(tmp_path, pairs, *options):
 
 def test_failures_are_named_and_leave_nothing(tmp_path):
     assert "no pair is left of 1 (encoding 0, empty 1, " in failure(tmp_path, [("", "a")])
-    refused = [("max-words", 0, 1), ("max-ratio", "nan", 1), ("max-ratio", 0.5, 1), ("examples", -1, 0)]
-    for flag, value, least in refused:
-        refusal = failure(tmp_path, [("a", "b")], f"--{flag}", value)
-        assert f"--{flag} must be at least {least}, not {value}" in refusal
     assert "there is no such file" in failure(tmp_path, [("a", "b")], "--exclude", tmp_path / "valid")
     assert "unknown language code 'xx'" in failure(tmp_path, [("a", "b")], "--target-lang", "xx")
     assert "give two languages" in failure(tmp_path, [("a", "b")], "--target-lang", "fr")
-    ratio = failure(tmp_path, [("a", "b")], "--target-lang", "ja", "--max-ratio", 2)
-    assert "the words of ja cannot be counted, which has no spaces: leave --max-ratio out" in ratio
 
 
 def test_files_that_are_cut_off_or_unequal_leave_nothing(tmp_path):

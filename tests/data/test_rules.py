@@ -8,15 +8,13 @@ import numpy as np
 import pytest
 
 from recurrent_mt.characters import normalize
-from recurrent_mt.data import rules
 from recurrent_mt.data.rules import (
     CORPUS_RULES,
     RECORD,
     LengthModel,
     SentencePair,
-    fit_lengths,
+    find_duplicates,
     is_other_language,
-    mark_duplicates,
     pair_record,
     pair_rules,
     require_known,
@@ -212,29 +210,21 @@ def test_real_lines(name, everywhere):
 MISALIGNED = CORPUS_RULES[0]
 
 
-def write_records(path, hashes, source=None, target=None):
+def make_records(hashes, source=None, target=None):
     records = np.zeros(len(hashes), RECORD)
     records["hash"] = hashes
     records["source"] = 1 if source is None else source
     records["target"] = 1 if target is None else target
-    records.tofile(path)
-    return path
+    return records
 
 
-@pytest.mark.parametrize("bucket_pairs", [1 << 19, 1000, 37])
-def test_the_first_of_several_stays(tmp_path, monkeypatch, bucket_pairs):
-    monkeypatch.setattr(rules, "_CHUNK", 700)
-    rng = np.random.default_rng(0)
-    hashes = rng.integers(0, 4000, 5000).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    gone = rng.random(5000) < 0.1
-    verdicts = np.where(gone, 1, 0).astype(np.uint8)
-    mark_duplicates(write_records(tmp_path / "records", hashes), verdicts, 2, bucket_pairs=bucket_pairs)
+def test_the_first_of_several_stays():
+    hashes = np.random.default_rng(0).integers(0, 4000, 5000).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     seen, expected = set(), []
-    for key, dropped in zip(hashes.tolist(), gone, strict=True):
-        expected.append(1 if dropped else 2 if key in seen else 0)
-        seen |= set() if dropped else {key}
-    assert verdicts.tolist() == expected
-    assert [path.name for path in tmp_path.iterdir()] == ["records"]
+    for key in hashes.tolist():
+        expected.append(key in seen)
+        seen.add(key)
+    assert find_duplicates(make_records(hashes)).tolist() == expected
 
 
 def test_records_of_pairs():
@@ -271,33 +261,17 @@ def test_the_length_model_finds_what_made_the_lengths():
     assert deviations[0] < 0.5 and deviations[1] == pytest.approx(deviations[2], rel=0.3)
 
 
-def test_a_sample_at_equal_distances(tmp_path, monkeypatch):
-    source, target = lengths(5000)
-    path = write_records(tmp_path / "records", np.arange(5000), source, target)
-    monkeypatch.setattr(rules, "_CHUNK", 701)
-    for sample, step in ((5000, 1), (1000, 5), (999, 6)):
-        assert fit_lengths(path, 5000, sample) == LengthModel.fit(source[::step], target[::step])
-
-
-def test_misaligned_lines_are_marked(tmp_path):
+def test_misaligned_lines_are_found():
     source, target = lengths(3000)
-    bad = np.zeros(3000, bool)
-    bad[::100] = True
-    target[bad] = 12 * source[bad]
-    verdicts = np.zeros(3000, np.uint8)
-    verdicts[0] = 7
-    MISALIGNED(write_records(tmp_path / "records", np.arange(3000), source, target), verdicts, 1)
-    assert verdicts[0] == 7
-    assert verdicts[1:].tolist() == bad[1:].astype(int).tolist()
+    target[::100] = 12 * source[::100]
+    found = MISALIGNED(make_records(np.arange(3000), source, target))
+    assert np.flatnonzero(found).tolist() == list(range(0, 3000, 100))
 
 
-def test_all_of_one_length(tmp_path):
+def test_all_of_one_length():
     """Where all pairs have the very same ratio, none of them is dropped, and one far from it is."""
     target = np.full(2000, 50)
     target[3] = 300
-    verdicts = np.zeros(2000, np.uint8)
-    MISALIGNED(write_records(tmp_path / "records", np.arange(2000), np.full(2000, 50), target), verdicts, 1)
-    assert np.flatnonzero(verdicts).tolist() == [3]
-    few = np.zeros(4, np.uint8)
-    MISALIGNED(write_records(tmp_path / "few", np.arange(4), np.full(4, 50), target[:4]), few, 1)
-    assert not few.any(), "so few tell no deviation"
+    records = make_records(np.arange(2000), np.full(2000, 50), target)
+    assert np.flatnonzero(MISALIGNED(records)).tolist() == [3]
+    assert not MISALIGNED(records[:4]).any(), "so few tell no deviation"

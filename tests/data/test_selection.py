@@ -81,8 +81,6 @@ def test_the_report(selected):
     assert report["pairs"] == 3000 and report["in_domain_pairs"] == report["sampled_pairs"] == 400
     assert report["selected_pairs"] == len(read_lines(out.with_name("selected.fr")))
     assert report["mean_score_selected"] < report["highest_selected"] < report["mean_score_others"] + 5
-    assert all("plat" in source for _, source, _ in report["lowest"])
-    assert all("quai" in source for _, source, _ in report["highest"])
     text = out.with_name("selected.md").read_text()
     assert "1,500 words of the source were asked for.\n" in text and "| corpus | 3,000 |" in text
     assert sorted(path.name for path in out.parent.iterdir()) == [
