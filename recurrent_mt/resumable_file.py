@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 
 from .file_lock import open_locked
-from .text_files import FileError, name_full_disk, write_text
+from .text_files import FileError, write_text
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,7 @@ class ResumableFile:
             return begun
         try:
             progress = Progress(**json.loads(self.record.read_text(encoding="utf-8")))
-            numbers, found = (progress.lines, progress.size), dict(progress.made_with)
-            if not all(isinstance(number, int) and number >= 0 for number in numbers):
-                raise TypeError("numbers are expected")
-        except (ValueError, TypeError, RecursionError) as error:
+        except (ValueError, TypeError) as error:
             raise self._refuse(f"it is damaged ({error})") from error
         here = self.partial.stat().st_size
         if not here and self.path.is_file() and self.path.stat().st_size == progress.size:
@@ -87,6 +84,7 @@ class ResumableFile:
             return begun
         if progress.size > here:
             raise self._refuse(f"{self.partial.name} is shorter than it says")
+        found = progress.made_with
         changed = [name for name in sorted({*found, *made_with}) if found.get(name) != made_with.get(name)]
         if progress.lines and changed:
             raise self._refuse(f"{progress.lines:,} lines were made with another {' and '.join(changed)}")
@@ -115,11 +113,10 @@ class ResumableFile:
             digest: of these.
         """
         encoded = text.encode("utf-8")
-        with name_full_disk(self.partial):
-            self._file.write(encoded)
-            self._file.flush()
-            # The record must not reach the disk before the text.
-            os.fsync(self._file.fileno())
+        self._file.write(encoded)
+        self._file.flush()
+        # The record must not reach the disk before the text.
+        os.fsync(self._file.fileno())
         size = self.progress.size + len(encoded)
         self.progress = replace(self.progress, lines=lines, digest=digest, size=size)
         write_text(self.record, json.dumps(asdict(self.progress), indent=1) + "\n")
@@ -131,5 +128,4 @@ class ResumableFile:
 
     def close(self) -> None:
         """Lets another process write it."""
-        with name_full_disk(self.partial):  # what could not be written before is tried again
-            self._file.close()
+        self._file.close()

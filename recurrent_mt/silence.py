@@ -9,22 +9,16 @@ from contextlib import contextmanager
 
 @contextmanager
 def silence(level: int) -> Iterator[None]:
-    """Drops all that is logged at this level or below; what is more urgent is shown."""
-    before = logging.root.manager.disable
+    """Drops all that is logged at this level or below; what is more urgent is shown.
+
+    What a library that is imported meanwhile does to the root logger, which is the program's own, is undone.
+    """
+    root = logging.getLogger()
+    disabled, root_level, handlers = root.manager.disable, root.level, root.handlers[:]
     logging.disable(level)
     try:
         yield
     finally:
-        logging.disable(before)
-
-
-@contextmanager
-def keep_root_logger() -> Iterator[None]:
-    """Undoes what a library that is imported does to the root logger, which is the program's own."""
-    root = logging.getLogger()
-    level, handlers = root.level, root.handlers[:]
-    try:
-        yield
-    finally:
-        root.setLevel(level)
+        logging.disable(disabled)
+        root.setLevel(root_level)
         root.handlers[:] = handlers

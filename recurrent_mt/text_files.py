@@ -12,7 +12,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from errno import EDQUOT, EFBIG, EISDIR, ENOSPC, ENOTDIR
+from errno import EISDIR
 from itertools import zip_longest
 from os import PathLike
 from pathlib import Path
@@ -20,11 +20,6 @@ from typing import Any, TypeVar
 
 #: What opens a compressed file, by the end of its name.
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
-#: How files begin that these and other programs have compressed.
-COMPRESSED = {
-    **{b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz"},
-    **{b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"},
-}
 #: What these raise on a file that is cut off or damaged; an OSError of theirs has no number, as those of the system do.
 DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -99,8 +94,7 @@ def read_lines(path: str | PathLike[str]) -> Iterator[tuple[int, str]]:
     """
     path = Path(path)
     if not path.is_file():
-        other = "a folder, not a file" if path.is_dir() else "a pipe: write the text to a file"
-        raise FileError(path, f"it is {other}" if path.exists() else "there is no such file")
+        raise FileError(path, "it is no file: write the text to one" if path.exists() else "there is no such file")
     with OPENERS.get(path.suffix, open)(path, "rb") as file:
         yield from decode_lines(path, file)
 
@@ -128,9 +122,6 @@ def decode_lines(path: str | PathLike[str], lines: Iterable[bytes]) -> Iterator[
             yield number, raw.rstrip(b"\r\n").replace(b"\r", b" ").replace(b"\0", b" ").decode("utf-8")
     except UnicodeDecodeError as error:
         message = f"byte {error.start + 1} is not UTF-8: convert the text, for example with iconv"
-        program = next((name for beginning, name in COMPRESSED.items() if raw.startswith(beginning)), None)
-        if program and number == 1:
-            message = f"it is compressed by {program}: unpack it, or have its name end in {', '.join(OPENERS)}"
         raise FileError(path, message, line=number) from error
     except DAMAGE as error:
         require_damage(error)
@@ -224,17 +215,6 @@ def read_sentence_records(
 
 
 @contextmanager
-def name_full_disk(path: str | PathLike[str]) -> Iterator[None]:
-    """Gives an error of a full disk the name of the file that is written: of a write, the system names none."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (EDQUOT, EFBIG, ENOSPC) and error.filename is None:
-            error.filename = str(path)
-        raise
-
-
-@contextmanager
 def write_aside(path: str | PathLike[str]) -> Iterator[Path]:
     """A path beside ``path`` to write to; it takes the place of ``path`` when the block ends without an error.
 
@@ -243,15 +223,13 @@ def write_aside(path: str | PathLike[str]) -> Iterator[Path]:
     file that it names is replaced. What is no file, as /dev/null, is written to itself.
     """
     if os.path.exists(path) and not os.path.isfile(path):
-        with name_full_disk(path):
-            yield Path(path)
+        yield Path(path)
         return
     path = Path(os.path.realpath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:
-        with name_full_disk(path):
-            yield partial
+        yield partial
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
@@ -260,12 +238,12 @@ def write_aside(path: str | PathLike[str]) -> Iterator[Path]:
 def check_output_files(
     inputs: Iterable[str | PathLike[str]], outputs: Iterable[str | PathLike[str]], option: str = "--out"
 ) -> None:
-    """Refuses names of results, which the option gives, that would overwrite what they are made of, or are no files.
+    """Refuses names of results, which the option gives, that would overwrite what they are made of, or are folders.
 
     For use before the work: `write_aside` would fail after it.
 
     Raises:
-        OSError: if one is a folder, or in something that is a file.
+        OSError: if one is a folder.
         ValueError: naming the file that would be overwritten.
     """
     read = {os.path.realpath(path) for path in inputs}
@@ -275,9 +253,6 @@ def check_output_files(
             raise ValueError(f"{path} would be overwritten: choose another {option}")
         if real.is_dir():
             raise IsADirectoryError(EISDIR, os.strerror(EISDIR), str(path))
-        there = next(folder for folder in real.parents if folder.exists())
-        if not there.is_dir():
-            raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR), str(path))
 
 
 def write_text(path: str | PathLike[str], text: str) -> None:

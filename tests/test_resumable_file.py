@@ -66,16 +66,15 @@ def test_a_file_that_another_finishes_before_the_lock_is_there_stays_whole(tmp_p
     late.close()
 
 
-def test_a_file_that_a_full_disk_cuts_off_is_named_and_resumed(tmp_path):
+def test_a_file_that_a_full_disk_cuts_off_is_resumed(tmp_path):
     path = tmp_path / "file"
     file = ResumableFile(path, {})
     file.append("one\n", lines=1, digest="a")
     file._file.close()
     file._file = open("/dev/full", "ab")  # noqa: SIM115
-    message = f"No space left on device: '{path}.partial'"
-    with pytest.raises(OSError, match=message):
+    with pytest.raises(OSError, match="No space left on device"):
         file.append("two\n", lines=2, digest="b")
-    with pytest.raises(OSError, match=message):
+    with pytest.raises(OSError, match="No space left on device"):
         file.close()
     resumed = ResumableFile(path, {})
     assert resumed.progress.lines == 1

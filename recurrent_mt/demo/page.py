@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 
 from ..translation.model import Model, NoWordsError
 from .fragments import (
@@ -24,7 +23,7 @@ from .fragments import (
     render_placeholder,
     render_warnings,
 )
-from .guard import Guard
+from .guard import LOOPBACK, Guard
 
 # Before Gradio is imported: it would ask its makers for a newer version, and tell them of this page.
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
@@ -85,7 +84,8 @@ class Demo:
             render_placeholder(f"{what} …") for what in ("Drawing", "Drawing", "Scoring", "Translating beginnings")
         ]
         yield done + waits
-        done += [render_alignments(readings), render_gates(readings), self.force(text, self.keep_own(text, own))]
+        own = self.keep_own(text, own)
+        done += [render_alignments(readings), render_gates(readings), self.force(text, own) if own else ""]
         yield done + waits[3:]
         cuts = self.ask(lambda system: system.cut(text, beam=int(beam), length_penalty=length_penalty))
         yield [*done, render_cuts(cuts)]
@@ -256,7 +256,7 @@ def serve(page: gr.Blocks, *, host: str, port: int | None, share: bool) -> str:
     # Gradio asks its own page whether it is there, and each request would be a line.
     logging.getLogger("httpx").setLevel(logging.WARNING)
     style, script = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("demo.css", "hover.js"))
-    shared: set[str] = set()
+    is_open = share or host.strip("[]") not in LOOPBACK
     with no_proxies():
         _, local, public = page.launch(
             server_name=host,
@@ -266,12 +266,10 @@ def serve(page: gr.Blocks, *, host: str, port: int | None, share: bool) -> str:
             quiet=True,
             footer_links=[],
             ssr_mode=False,
-            app_kwargs={"middleware": [Middleware(Guard, host=host, shared=shared)]},
+            app_kwargs={"middleware": [Middleware(Guard, is_open=is_open)]},
             # Fonts of the machine: the theme's own come from the network.
             theme=gr.themes.Base(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]),
             # Not as css=, of which Gradio changes the selectors.
             head=f"<style>{style}</style><script>{script}</script>",
         )
-    if public:
-        shared.add(urlsplit(public).hostname or "")
     return public or local

@@ -15,14 +15,12 @@ import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib.machinery import ModuleSpec
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..runs.folder import PARAMETERS
-from ..text_files import OVERWRITE, FileError, read_layout, read_lines, write_text
+from ..text_files import OVERWRITE, read_layout, read_lines, write_text
 from ..text_form import RECORDED, TextForm, read_text_form
 
 GROUP = "recurrent_mt.boxes"
@@ -58,31 +56,15 @@ UNSAID = About("", {})
 
 
 def list_boxes() -> dict[str, Path]:
-    """The folders of the installed boxes by name, sorted.
-
-    Raises:
-        ValueError: if two have the same name.
-    """
+    """The folders of the installed boxes by name, sorted."""
     found: dict[str, Path] = {}
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         # A module inside of a package would have Python run that package.
-        spec = None if "." in point.value else find_module(point.value)
+        spec = None if "." in point.value else find_spec(point.value)
         for place in map(Path, (spec and spec.submodule_search_locations) or []):
-            if not (place / MANIFEST).is_file():
-                continue
-            if found.setdefault(point.name, place) != place:
-                raise ValueError(
-                    f"two boxes called {point.name} are installed, {found[point.name]} and {place}: uninstall one"
-                )
+            if (place / MANIFEST).is_file():
+                found[point.name] = place
     return found
-
-
-def find_module(name: str) -> ModuleSpec | None:
-    """Where a module is; None if there is none of that name."""
-    try:
-        return find_spec(name)
-    except ValueError:  # of an empty name, and of a module that was not imported, such as __main__
-        return None
 
 
 def find_boxes() -> dict[str, Path]:
@@ -90,7 +72,6 @@ def find_boxes() -> dict[str, Path]:
 
     Raises:
         FileNotFoundError: if there is none; says how to install one.
-        ValueError: if two have the same name.
     """
     boxes = list_boxes()
     if not boxes:
@@ -103,7 +84,7 @@ def find_folder(place: str | Path | None) -> Path:
 
     Raises:
         FileNotFoundError: if there is nothing of that name; names the boxes that there are.
-        ValueError: if it is not clear which box is meant, or two have the same name.
+        ValueError: if it is not clear which box is meant.
     """
     if place is None:
         boxes = find_boxes()
@@ -136,40 +117,29 @@ def read_default(folder: Path) -> str | None:
     """The name of the system that translates unless another is asked for; None if the folder is no box.
 
     Raises:
-        FileError: if the box is of another version, or damaged.
+        FileError: if the box is of another version.
     """
-    manifest = read_manifest(folder)
-    if manifest is None:
-        return None
-    default = manifest.get("default")
-    known = isinstance(default, str) and NAME.fullmatch(default)
-    if not known or not (folder / PARAMETERS.format(default, 1)).is_file():
-        raise FileError(folder / MANIFEST, f"the default is {default!r}, which is no system of the box: pack it again")
-    return default
+    return read_manifest(folder).get("default")
 
 
 def read_about(folder: Path) -> About:
     """What a box says of itself; nothing if the folder is no box, or one that says nothing.
 
     Raises:
-        FileError: if the box is of another version, or damaged.
+        FileError: if the box is of another version.
     """
-    manifest = read_manifest(folder) or {}
-    about = About(manifest.get("title", ""), manifest.get("summaries", {}))
-    said = [about.title, *about.summaries.values()] if isinstance(about.summaries, dict) else [None]
-    if not all(isinstance(text, str) for text in said):
-        raise FileError(folder / MANIFEST, "the title and the summary of each system must be text: pack the box again")
-    return about
+    manifest = read_manifest(folder)
+    return About(manifest.get("title", ""), manifest.get("summaries", {}))
 
 
-def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """The values of a box's manifest; None if the folder is no box.
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The values of a box's manifest; none if the folder is no box.
 
     Raises:
         FileError: if the box is of another version, or damaged.
     """
     file = folder / MANIFEST
-    return read_layout(file, FORMAT, what="a box", remedy="pack the box again") if file.is_file() else None
+    return read_layout(file, FORMAT, what="a box", remedy="pack the box again") if file.is_file() else {}
 
 
 def find_export(folder: Path) -> Path:

@@ -23,10 +23,8 @@ def draw_cuts(cuts: Mapping[str, Sequence[Cut]], names: Sequence[str] = ()) -> F
         names: of all models, if there are others without cuts: a model's place among them decides its color.
 
     Raises:
-        ValueError: if there is no model, or two split the sentence into other words (see `group_cuts`).
+        ValueError: if two models split the sentence into other words (see `group_cuts`).
     """
-    if not cuts:
-        raise ValueError("there are no cuts to draw")
     if len(groups := group_cuts(cuts)) > 1:
         one, other = (next(iter(group)) for group in groups[:2])
         raise ValueError(f"{one} and {other} split the sentence into other words: draw a figure for each")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..plugin_finder import import_from_plugin
 from ..runs.folder import PARAMETERS, find_systems, names_of
-from ..silence import keep_root_logger, silence
+from ..silence import silence
 from ..text_files import dictionary_folder
 from ..text_form import TextForm, read_text_form
 from .box import find_boxes, find_folder, find_run, read_about, read_default
@@ -128,7 +128,7 @@ def load_checkpoint(name: str, path: str | Path, data: str | Path | None = None)
     form = read_text_form(folder) if folder else None
     dictionaries = data or find_dictionaries(path, folder)
     # fairseq says a line about every dictionary that it reads, and lets the root logger show what all libraries say.
-    with silence(logging.INFO), keep_root_logger():
+    with silence(logging.INFO):
         translator = import_from_plugin("translator", "checkpoints").Translator(path, dictionaries)
     source, target = translator.languages
     used = form or TextForm(path.parent, source, target, "word", "none", lowercase=False, truecased=False)

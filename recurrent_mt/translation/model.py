@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import unescape
 from itertools import accumulate, groupby
-from numbers import Integral
-from typing import Any, NamedTuple, Protocol, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -19,8 +18,6 @@ from ..text_form import LONGEST, TextForm
 
 #: Hypotheses of a search, unless more or fewer are asked for.
 BEAM = 5
-#: Larger powers of a translation's length are no floating-point numbers. No search has use for penalties beyond ten.
-MOST_PENALTY = 50
 #: Characters of a sentence, at most: to split a longer one would take seconds, and find too many tokens.
 MOST_CHARACTERS = 10 * LONGEST
 #: Words of a sentence that is drawn and cut, at most.
@@ -39,37 +36,6 @@ class NoWordsError(ValueError):
     def __init__(self, side: str) -> None:
         super().__init__(f"the {side} has no words")
         self.side = side
-
-
-class Hypothesis(Protocol):
-    """A translation with its scores, see ``user_dir/checkpoints/translator.py``."""
-
-    tokens: list[str]
-    score: float
-    log_probabilities: list[float]
-    preferred: list[str]
-    weights: list[list[float]] | None
-
-
-class Translator(Protocol):
-    """A loaded checkpoint, see ``user_dir/checkpoints/translator.py``."""
-
-    languages: tuple[str, str]
-    has_gates: bool
-    has_windows: bool
-    longest: int
-
-    def knows(self, token: str, *, target: bool = False) -> bool:
-        """Whether a token is in the dictionary of its side."""
-
-    def translate(self, source: str, *, beam: int, length_penalty: float, count: int) -> Sequence[Hypothesis]:
-        """Returns the best translations of a sentence."""
-
-    def score(self, source: str, target: str) -> Hypothesis:
-        """Scores a given translation of a sentence."""
-
-    def gates(self, source: str) -> dict[str, Any]:
-        """The gates over the sentence."""
 
 
 class Word(NamedTuple):
@@ -133,14 +99,14 @@ class Model:
 
     Attributes:
         name: unlike the others' that were loaded with it.
-        translator: the checkpoint; it may be asked from several threads.
+        translator: the checkpoint, a `Translator` of ``user_dir/checkpoints``; it may be asked from several threads.
         text: how text becomes its tokens and back; of a model in no run folder, words are what has spaces between them.
         form: the same, if it is that of a run folder; otherwise None.
         summary: what its box says of it; empty outside of one.
     """
 
     name: str
-    translator: Translator
+    translator: Any
     text: TextForm
     form: TextForm | None = None
     summary: str = ""
@@ -207,7 +173,7 @@ class Model:
             raise ValueError(f"{self.name} has no attention: its decoder sees one vector for the whole sentence")
         return alignment
 
-    def align_tokens(self, tokens: str, found: Hypothesis, given: str = "") -> SoftAlignment | None:
+    def align_tokens(self, tokens: str, found: Any, given: str = "") -> SoftAlignment | None:
         """The alignment of words, from that of tokens; None without attention.
 
         The words of a translation that was given are what they are, whether or not the model knows them.
@@ -251,17 +217,14 @@ class Model:
         listed = [Candidate(self.write(one.tokens), one.score) for one in found]
         return Reading(source_words, target_words, listed, best.weights is not None, alignment, gates)
 
-    def find(self, tokens: str, *, beam: int, length_penalty: float, count: int) -> Sequence[Hypothesis]:
-        """The best translations of a sentence's tokens.
+    def find(self, tokens: str, *, beam: int, length_penalty: float, count: int) -> Sequence[Any]:
+        """The best translations of a sentence's tokens, as the checkpoint's `Hypothesis`.
 
         Raises:
             ValueError: naming a setting that no search can have.
         """
-        for name, value in (("beam", beam), ("count", count)):
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-                raise ValueError(f"{name} must be a whole number above zero, not {value!r}")
-        if not abs(length_penalty) <= MOST_PENALTY:
-            raise ValueError(f"length_penalty must be from -{MOST_PENALTY} to {MOST_PENALTY}, not {length_penalty!r}")
+        if beam < 1 or count < 1:
+            raise ValueError(f"beam and count must be at least 1, not {beam} and {count}")
         return self.translator.translate(tokens, beam=beam, length_penalty=length_penalty, count=count)
 
     def split(self, text: str, *, target: bool = False) -> str:

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from recurrent_mt.cli import demo
+from recurrent_mt.runs.folder import PARAMETERS
 from recurrent_mt.translation import box, loading
 from tests.commands import call
 
@@ -136,7 +137,7 @@ def test_seeds_of_one_system_are_told_apart(run_folder):
 
 
 def test_systems_of_one_name_are_told_apart_by_their_run_or_box_and_not_by_a_place_of_the_machine(tmp_path):
-    files = [tmp_path / name / box.PARAMETERS.format("gru", 1) for name in ("news", "debates")]
+    files = [tmp_path / name / PARAMETERS.format("gru", 1) for name in ("news", "debates")]
     assert loading.name_checkpoints([*files, tmp_path / "own" / "a.pt"]) == ["news/gru", "debates/gru", "own/a.pt"]
 
 

@@ -12,10 +12,11 @@ import yaml
 
 from recurrent_mt.cli import pack, translate
 from recurrent_mt.metrics import Score
+from recurrent_mt.runs.folder import PARAMETERS
 from recurrent_mt.text_files import FileError
 from recurrent_mt.text_form import TextForm
 from recurrent_mt.translation import load_model, load_models
-from recurrent_mt.translation.box import PARAMETERS, list_boxes, read_default
+from recurrent_mt.translation.box import list_boxes, read_default
 from recurrent_mt.translation.distribution import BoxDescription, Card, read_description, render_card
 from tests.checkpoints.checkpoints import small_checkpoint
 from tests.commands import call, run

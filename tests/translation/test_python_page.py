@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from recurrent_mt.runs.folder import PARAMETERS
 from recurrent_mt.translation import box
 from tests.commands import REPOSITORY
 from tests.translation.toy_box import write_box, write_run
@@ -17,7 +18,7 @@ def test_every_example_of_the_page_runs(monkeypatch, tmp_path, capsys):
     run = write_run(tmp_path / "runs" / "quickstart-fr-en")
     (run / "systems" / "gru").rename(run / "systems" / "gru_encoder-additive")
     (tmp_path / "checkpoints").mkdir()
-    shutil.copy(installed / box.PARAMETERS.format("rnnenc", 1), tmp_path / "checkpoints" / "checkpoint_best.pt")
+    shutil.copy(installed / PARAMETERS.format("rnnenc", 1), tmp_path / "checkpoints" / "checkpoint_best.pt")
     shutil.copytree(installed / "data", tmp_path / "data")
     texts = dict.fromkeys(("test.fr", "test.en", "mine.en"), "he sleeps very well")
     texts |= {"theirs-1.en": "she sleeps", "theirs-2.en": "he sleeps"}

@@ -9,7 +9,8 @@ from typing import Any
 
 import torch
 
-from recurrent_mt.translation.box import PARAMETERS, write_manifest
+from recurrent_mt.runs.folder import PARAMETERS
+from recurrent_mt.translation.box import write_manifest
 from tests.checkpoints.checkpoints import write_checkpoint
 
 LANGUAGES = ("fr", "en")
