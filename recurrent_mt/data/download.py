@@ -5,7 +5,6 @@ from __future__ import annotations
 import fnmatch
 import hashlib
 import http.client
-import re
 import shutil
 import tarfile
 import time
@@ -58,15 +57,13 @@ def extract(archive: Path, patterns: list[str], folder: Path) -> list[Path]:
     """Takes files out of a tar or zip archive to a folder: one a pattern, in which ``*`` matches anything.
 
     Raises:
-        ValueError: if no file matches a pattern, or several do, or a link.
+        ValueError: if no file matches a pattern, or several do.
     """
     found: dict[str, Path] = {}
     for name, source in _files(archive):
         for index, pattern in enumerate(patterns):
             if not fnmatch.fnmatchcase(name.removeprefix("./"), pattern):
                 continue
-            if source is None:
-                raise ValueError(f"{archive}: {name} is a link: give the name of the file that it leads to")
             if pattern in found:
                 raise ValueError(f"{archive} has more than one file {pattern}")
             found[pattern] = folder / f"{index}-{Path(name).name}"
@@ -77,14 +74,14 @@ def extract(archive: Path, patterns: list[str], folder: Path) -> list[Path]:
     return [found[pattern] for pattern in patterns]
 
 
-def _files(archive: Path) -> Iterator[tuple[str, IO[bytes] | None]]:
-    """Names and contents, None of a link; each must be read before the next is asked for."""
+def _files(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    """Names and contents; each must be read before the next is asked for."""
     if archive.name.endswith(TARS):
         with tarfile.open(archive, "r|*") as tar:
             for member in tar:
                 # A stream cannot go back to what a link leads to.
-                if member.isfile() or member.issym() or member.islnk():
-                    yield member.name, tar.extractfile(member) if member.isfile() else None
+                if source := tar.extractfile(member) if member.isfile() else None:
+                    yield member.name, source
     else:
         with zipfile.ZipFile(archive) as container:
             for name in container.namelist():
@@ -93,7 +90,6 @@ def _files(archive: Path) -> Iterator[tuple[str, IO[bytes] | None]]:
 
 
 _BLOCK = 1 << 18
-_CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
 
 
 class DownloadError(RuntimeError):
@@ -134,113 +130,75 @@ def download(
     if path.exists():
         return path
     path.parent.mkdir(parents=True, exist_ok=True)
-    transfer = _Transfer(url, path, report)
-    transfer.run(patience or Patience())
+    partial, version = Path(f"{path}.partial"), Path(f"{path}.version")
+    patience = patience or Patience()
+    failures = 0
+    while True:
+        before = _size(partial)
+        try:
+            if _receive(url, partial, version, patience.timeout, report):
+                break
+            reason = "the connection was cut"
+        except urllib.error.HTTPError as error:
+            reason = f"the server answers {error.code} {error.reason}"
+            if error.code < 500 and error.code not in (408, 429):
+                raise DownloadError(f"{url}: {reason}") from error
+        except (OSError, http.client.HTTPException) as error:
+            reason = str(error) or type(error).__name__
+        failures = 0 if _size(partial) > before else failures + 1
+        if failures >= patience.attempts:
+            raise DownloadError(f"{url}: {reason}; call again to go on after {_size(partial):,} bytes")
+        time.sleep(patience.pause * 2 ** max(failures - 1, 0))
     try:
-        require_whole(transfer.partial, path.name)
+        require_whole(partial, path.name)
     except FileError as error:
-        transfer.discard()
+        partial.unlink()
+        version.unlink(missing_ok=True)
         raise DownloadError(f"{url}: what came is refused: {error}") from error
-    transfer.partial.rename(path)
-    transfer.version.unlink(missing_ok=True)
+    partial.rename(path)
+    version.unlink(missing_ok=True)
     return path
+
+
+def _size(file: Path) -> int:
+    return file.stat().st_size if file.exists() else 0
+
+
+def _receive(url: str, partial: Path, version: Path, timeout: float, report: Callable[[int, int | None], None]) -> bool:
+    """Asks once for what is missing; True if the whole file is there.
+
+    What is there counts only with the server's name of its version: parts of two are never joined.
+    """
+    start = _size(partial) if version.exists() else 0
+    headers = {"User-Agent": "fairseq-recurrent-mt"}
+    if start:
+        headers |= {"Range": f"bytes={start}-", "If-Range": version.read_text(encoding="utf-8")}
+    try:
+        response = urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=timeout)
+    except urllib.error.HTTPError as error:
+        if error.code != http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
+            raise
+        # Nothing is left to send, or the file has become shorter: one more request from its beginning tells.
+        version.unlink()
+        return False
+    with response:
+        if response.status != http.client.PARTIAL_CONTENT:
+            start = 0
+            version.unlink(missing_ok=True)
+            tag = response.headers.get("ETag") or response.headers.get("Last-Modified")
+            # Only a strong validator says that the bytes are the same.
+            if tag and not tag.startswith("W/"):
+                version.write_text(tag, encoding="utf-8")
+        length = response.headers.get("Content-Length")
+        size = start + int(length) if length else None
+        with partial.open("ab" if start else "wb") as file:
+            while block := response.read(_BLOCK):
+                file.write(block)
+                report(file.tell(), size)
+            return size is None or file.tell() == size
 
 
 def file_sha256(path: Path) -> str:
     """The SHA-256 of a file, in hexadecimal."""
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
-
-
-class _Transfer:
-    """One file on its way: what is there of it, and what the server says of it."""
-
-    def __init__(self, url: str, path: Path, report: Callable[[int, int | None], None]) -> None:
-        self.url = url
-        self.partial = Path(f"{path}.partial")
-        self.version = Path(f"{path}.version")
-        self.report = report
-        self.size: int | None = None
-        #: Whether it can go on: a server has to say which bytes it sends.
-        self.resumes = True
-
-    def run(self, patience: Patience) -> None:
-        """Connects again and again until the whole file is there."""
-        failures = 0
-        while True:
-            before = self._done()
-            try:
-                if self._receive(patience.timeout):
-                    return
-                reason = f"the connection was cut after {self._done()} of {self.size} bytes"
-            except urllib.error.HTTPError as error:
-                if error.code < 500 and error.code not in (408, 429):
-                    raise DownloadError(f"{self.url}: the server answers {error.code} {error.reason}") from error
-                reason = f"the server answers {error.code} {error.reason}"
-            except (OSError, http.client.HTTPException) as error:
-                reason = str(error) or type(error).__name__
-            failures = 0 if self._done() > before else failures + 1
-            if failures >= patience.attempts:
-                goes_on = self._can_go_on()
-                rest = f"{self.partial} is kept: call again to go on from there" if goes_on else "call again"
-                raise DownloadError(f"{self.url}: {reason}; {rest}")
-            time.sleep(patience.pause * 2 ** max(failures - 1, 0))
-
-    def discard(self) -> None:
-        """Deletes what has been downloaded so far."""
-        self.partial.unlink(missing_ok=True)
-        self.version.unlink(missing_ok=True)
-
-    def _done(self) -> int:
-        return self.partial.stat().st_size if self.partial.exists() else 0
-
-    def _can_go_on(self) -> bool:
-        """Whether there is something that the server has promised to complete."""
-        return self._done() > 0 and self.resumes and self.version.exists()
-
-    def _receive(self, timeout: float) -> bool:
-        """Asks once for what is missing; True if the whole file is there."""
-        request = urllib.request.Request(self.url, headers={"User-Agent": "fairseq-recurrent-mt"})
-        start = self._done()
-        if self._can_go_on():
-            request.add_header("Range", f"bytes={start}-")
-            request.add_header("If-Range", self.version.read_text(encoding="utf-8"))
-        else:
-            self.discard()
-        try:
-            with urllib.request.urlopen(request, timeout=timeout) as response:
-                self._write(response, start)
-        except urllib.error.HTTPError as error:
-            if error.code != http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
-                raise
-            # Nothing is left to send, or the file has become shorter: one more request from its beginning tells.
-            self.discard()
-            return False
-        return self.size is None or self._done() == self.size
-
-    def _write(self, response: http.client.HTTPResponse, start: int) -> None:
-        """Appends what the server sends, begins anew where it sends the whole file, and takes no other part of it."""
-        resumed = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
-        if response.status == http.client.PARTIAL_CONTENT and resumed and int(resumed[1]) == start:
-            self.size = int(resumed[2])
-        elif response.status == http.client.PARTIAL_CONTENT:
-            # All further requests ask for the whole file: in turns with others, they would seem to bring something new.
-            self.resumes = False
-            self.discard()
-            raise http.client.HTTPException("the server sends a part of the file, and does not say which part of what")
-        else:
-            start = 0
-            length = response.headers.get("Content-Length")
-            self.size = int(length) if length else None
-            # Only a strong validator says that the bytes are the same.
-            version = response.headers.get("ETag") or response.headers.get("Last-Modified")
-            self.discard()
-            if version and not version.startswith("W/"):
-                self.version.write_text(version, encoding="utf-8")
-        with self.partial.open("ab" if start else "wb") as file:
-            while block := response.read(_BLOCK):
-                file.write(block)
-                self.report(file.tell(), self.size)
+        return hashlib.file_digest(file, "sha256").hexdigest()

