@@ -1,6 +1,8 @@
 """Makes a synthetic corpus: sentences of a small grammar in two languages, with their trees and alignments.
 
-The folder gets train, valid, and test of the given sizes, and a README.md that describes the files.
+The folder gets train, valid, and test of the given sizes, one sentence per line: for each, tokens in *.src and *.tgt,
+the same as people write it in *.fr and *.en, constituents in brackets in *.ptb, and in *.align which tokens are
+aligned, from 0.
 """
 
 from __future__ import annotations
@@ -8,18 +10,16 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..data.synthetic import writing
+from ..arguments import natural
+from ..data.synthetic import PAIRS, writing
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--pair", default="fr-en", help="source and target language: fr-en or zh-en (%(default)s)")
+    parser.add_argument("--pair", choices=PAIRS, default="fr-en", help="source and target language (%(default)s)")
     parser.add_argument("--out", type=Path, required=True, help="folder to create")
     for split, size in (("train", 20000), ("valid", 1000), ("test", 1000)):
-        parser.add_argument(f"--{split}", type=int, default=size, help=f"sentence pairs for {split} (%(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the sentences (%(default)s)")
-    parser.add_argument(
-        "--min-words", type=int, default=writing.SHORTEST, help="fewest tokens in a sentence (%(default)s)"
-    )
+        parser.add_argument(f"--{split}", type=natural, default=size, help=f"sentence pairs for {split} (%(default)s)")
+    parser.add_argument("--seed", type=natural, default=1, help="seed of the sentences (%(default)s)")
     parser.add_argument(
         "--max-words", type=int, default=writing.LONGEST, help="most tokens in a sentence (%(default)s)"
     )
@@ -28,9 +28,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Makes the corpus, unless it is there."""
     sizes = {split: getattr(options, split) for split in writing.SPLITS}
-    made = writing.write_corpus(
-        options.out, options.pair, sizes, options.seed, min_words=options.min_words, max_words=options.max_words
-    )
-    if made:
-        print((options.out / "README.md").read_text(encoding="utf-8"))
+    made = writing.write_corpus(options.out, options.pair, sizes, options.seed, max_words=options.max_words)
     print(f"{options.out}: {'made' if made else 'is there already, made with the same settings; nothing to do'}")

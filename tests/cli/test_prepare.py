@@ -26,7 +26,7 @@ MADE = ("raw", "clean", "text", "data")
 def corpora(tmp_path_factory):
     def build(folder):
         for pair in ("fr-en", "zh-en"):
-            write_corpus(folder / pair, pair, SIZES, 1, min_words=5, max_words=10)
+            write_corpus(folder / pair, pair, SIZES, 1, max_words=10)
         return folder
 
     return build_once(tmp_path_factory, "corpora", build)

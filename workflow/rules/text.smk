@@ -7,7 +7,6 @@ SYNTHETIC = synthetic_folder(PAIR)
 rule synthetic_corpus:
     output:
         [f"{SYNTHETIC}/{split}.{ending}" for split in ("train", "valid", "test") for ending in (SOURCE, TARGET, "src", "tgt")],
-        f"{SYNTHETIC}/README.md",
     log:
         f"logs/synthetic-{PAIR}.log",
     message:

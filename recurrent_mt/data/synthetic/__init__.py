@@ -50,9 +50,7 @@ class Example:
     target_text: str  # the target as people write it
 
 
-def generate(
-    pair: str, sizes: Mapping[str, int], seed: int = 1, *, min_words: int = SHORTEST, max_words: int = LONGEST
-) -> Iterator[Example]:
+def generate(pair: str, sizes: Mapping[str, int], seed: int = 1, *, max_words: int = LONGEST) -> Iterator[Example]:
     """Yields the sentence pairs of a corpus: those of test, then of valid, then of train.
 
     All sources are different, and no target of valid or test occurs in train. The same arguments give the
@@ -63,30 +61,18 @@ def generate(
         pair: one of PAIRS, source first.
         sizes: how many pairs for each of SPLITS; a split that is left out is empty.
         seed: a non-negative integer.
-        min_words: the fewest tokens of a sentence, on either side.
-        max_words: the most.
+        max_words: the most tokens of a sentence, on either side; the fewest are 3.
 
     Raises:
-        ValueError: an unknown pair, a negative size, or lengths outside 3 to 60.
+        ValueError: fewer words than any sentence has.
         RuntimeError: the grammar cannot make so many different sentences of these lengths.
     """
-    if pair not in PAIRS:
-        raise ValueError(f"unknown language pair {pair!r}: choose from {', '.join(PAIRS)}")
-    for split, size in sizes.items():
-        if size < 0:
-            raise ValueError(f"the size of {split} is {size}: it must not be negative")
-    if not SHORTEST <= min_words <= max_words <= LONGEST:
-        raise ValueError(
-            f"lengths from {min_words} to {max_words}: choose a range within {SHORTEST} to {LONGEST} words"
-        )
-    return _generate(pair, sizes, seed, min_words, max_words)
-
-
-def _generate(pair: str, sizes: Mapping[str, int], seed: int, min_words: int, max_words: int) -> Iterator[Example]:
+    if max_words < SHORTEST:
+        raise ValueError(f"the shortest sentences have {SHORTEST} tokens: no corpus has at most {max_words}")
     sources: set[tuple[str, ...]] = set()
     held_out: set[tuple[str, ...]] = set()
     for index, split in enumerate(SPLITS):
-        drawn = _draw(pair, split, Rng(len(SPLITS) * seed + index), range(min_words, max_words + 1))
+        drawn = _draw(pair, split, Rng(len(SPLITS) * seed + index), range(SHORTEST, max_words + 1))
         for made in range(sizes.get(split, 0)):
             for example in islice(drawn, _PATIENCE):
                 if example is None:
@@ -96,8 +82,8 @@ def _generate(pair: str, sizes: Mapping[str, int], seed: int, min_words: int, ma
                     break
             else:
                 raise RuntimeError(
-                    f"{split}: no new sentence pair of {min_words} to {max_words} words after {made} of "
-                    f"{sizes[split]}: ask for fewer sentences, or for a wider range of lengths"
+                    f"{split}: no new sentence pair of at most {max_words} words after {made} of {sizes[split]}: "
+                    "ask for fewer sentences, or for longer ones"
                 )
             sources.add(source)
             if split != "train":
