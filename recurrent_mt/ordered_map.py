@@ -32,10 +32,8 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], jobs:
     yielded, however slowly the results are read. The processes are forked: ``function`` may hold large tables, which
     they share.
 
-    Why not joblib 1.6: ``Parallel(return_as="generator", pre_dispatch=...)`` bounds what is at work and not what waits
-    to be read (of 2,000 items with a slow reader 1,832 were taken ahead, here 5), does that only with processes that
-    it starts afresh (first result of cleaning after 2.4 s, here 1.0 s; 189 MiB in all, here 131 MiB), and pickles the
-    function with every item (150,000 pairs scored with n-gram models of 37 MB in 21 to 26 s, here 14 to 19 s).
+    joblib 1.6 bounds what is at work and not what waits to be read, starts its processes afresh, and sends the function
+    with every item.
 
     Args:
         function: what to do; it and what it holds is not sent with each item.

@@ -12,7 +12,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from errno import EISDIR
+from errno import EISDIR, ENOTDIR
 from itertools import zip_longest
 from os import PathLike
 from pathlib import Path
@@ -238,12 +238,12 @@ def write_aside(path: str | PathLike[str]) -> Iterator[Path]:
 def check_output_files(
     inputs: Iterable[str | PathLike[str]], outputs: Iterable[str | PathLike[str]], option: str = "--out"
 ) -> None:
-    """Refuses names of results, which the option gives, that would overwrite what they are made of, or are folders.
+    """Refuses names of results, which the option gives, that would overwrite what they are made of, or are no files.
 
     For use before the work: `write_aside` would fail after it.
 
     Raises:
-        OSError: if one is a folder.
+        OSError: if one is a folder, or in something that is a file.
         ValueError: naming the file that would be overwritten.
     """
     read = {os.path.realpath(path) for path in inputs}
@@ -253,6 +253,9 @@ def check_output_files(
             raise ValueError(f"{path} would be overwritten: choose another {option}")
         if real.is_dir():
             raise IsADirectoryError(EISDIR, os.strerror(EISDIR), str(path))
+        there = next(folder for folder in real.parents if folder.exists())
+        if not there.is_dir():
+            raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR), str(path))
 
 
 def write_text(path: str | PathLike[str], text: str) -> None:

@@ -159,7 +159,7 @@ def test_results_that_cannot_be_files_are_refused_before_the_work(tmp_path):
     (tmp_path / "text").write_text("text")
     (tmp_path / "link").symlink_to("text")
     check_output_files([tmp_path / "text"], [tmp_path / "new", tmp_path / "new" / "folder" / "file", os.devnull])
-    refused = {"text": ValueError, "link": ValueError, ".": IsADirectoryError}
+    refused = {"text": ValueError, "link": ValueError, ".": IsADirectoryError, "text/x/y": NotADirectoryError}
     for path, error in refused.items():
         with pytest.raises(error, match=str(tmp_path)):
             check_output_files([tmp_path / "text"], [tmp_path / path])

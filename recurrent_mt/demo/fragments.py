@@ -42,29 +42,10 @@ class Drawing(NamedTuple):
     points: float = 0
 
 
-def _render(name: str, **values: object) -> str:
+def render(name: str, **values: object) -> str:
+    """Renders a part of the page: a macro of ``fragments.html.j2`` with its arguments."""
     module = _ENVIRONMENT.get_template("fragments.html.j2").make_module({"colors": COLORS, "longest": LONGEST_DRAWN})
     return str(getattr(module, name)(**values))
-
-
-def render_heading(source: str, target: str, texts: Mapping[str, Sequence[str]], systems: Sequence[Model]) -> str:
-    """The page's name, what is translated, and what the models have learned from."""
-    return _render("heading", source=source, target=target, texts=texts, all=len(systems))
-
-
-def render_notice(text: str) -> str:
-    """Renders a sentence in place of results."""
-    return _render("notice", text=text)
-
-
-def render_placeholder(text: str) -> str:
-    """Renders what is being done in the place of its result."""
-    return _render("placeholder", text=text)
-
-
-def render_warnings(reasons: Mapping[str, Sequence[str]], systems: int) -> str:
-    """A line for each thing that models have not learned to read, with their names unless it is all of them."""
-    return _render("warnings", reasons=reasons, all=systems)
 
 
 def describe(system: Model, has_attention: bool) -> str:
@@ -114,7 +95,7 @@ def render_cards(
                 chrf = score("chrf", [reading.hypotheses[0].text], [reference], lowercase=lowercase).value
         facts = {"name": system.name, "summary": summary, "problem": problem}
         cards.append({**facts, "reading": reading, "weights": weights, "chrf": chrf})
-    return _render("cards", cards=cards, reference=reference)
+    return render("cards", cards=cards, reference=reference)
 
 
 def render_alignments(readings: Mapping[str, Reading | str]) -> str:
@@ -127,7 +108,7 @@ def render_alignments(readings: Mapping[str, Reading | str]) -> str:
             without.append(name)
         if reading.alignment is not None:
             drawings.append(_draw(draw_heat_map(reading.alignment), f"Alignment of {name}", number))
-    return _render("drawings", drawings=drawings, without=without, kinds={"Alignment"})
+    return render("drawings", drawings=drawings, without=without, kinds={"Alignment"})
 
 
 def render_gates(readings: Mapping[str, Reading | str]) -> str:
@@ -138,7 +119,7 @@ def render_gates(readings: Mapping[str, Reading | str]) -> str:
             kind = "Windows" if isinstance(reading.gates, WindowGates) else "Pyramid"
             kinds.add(kind)
             drawings.append(_draw(draw_sentence(reading.gates), f"{kind} of {name}", number))
-    return _render("drawings", drawings=drawings, without=[], kinds=kinds)
+    return render("drawings", drawings=drawings, without=[], kinds=kinds)
 
 
 def _draw(figure: Figure, title: str, system: int) -> Drawing:
@@ -151,7 +132,7 @@ def render_cuts(answers: Mapping[str, Sequence[Cut] | str]) -> str:
     problems = {name: found for name, found in answers.items() if isinstance(found, str)}
     cuts = {name: found for name, found in answers.items() if not isinstance(found, str)}
     if not cuts:
-        return render_notice(next(iter(problems.values())))
+        return render("notice", text=next(iter(problems.values())))
     drawings = []
     # Models that split the sentence in other ways have figures of their own.
     for number, group in enumerate(group_cuts(cuts)):
@@ -161,7 +142,7 @@ def render_cuts(answers: Mapping[str, Sequence[Cut] | str]) -> str:
         drawings.append(Drawing(title, svg, points=72 * figure.get_figwidth()))
     systems = [(number, name, cuts[name]) for number, name in enumerate(answers) if name in cuts]
     spread = any(len(found) < found[-1].words for found in cuts.values())
-    return _render("cuts", drawings=drawings, systems=systems, problems=problems, spread=spread)
+    return render("cuts", drawings=drawings, systems=systems, problems=problems, spread=spread)
 
 
 def render_forced(forced: Mapping[str, Sequence[ScoredWord] | str]) -> str:
@@ -182,4 +163,4 @@ def render_forced(forced: Mapping[str, Sequence[ScoredWord] | str]) -> str:
         marks = [max(row, default=0.0) - min(row, default=0.0) >= DISAGREEMENT for row in known]
         sums = [sum(word.log_probability for word in found) for found in systems.values()]
         groups.append({"names": list(systems), "rows": list(zip(rows, marks)), "sums": sums})
-    return _render("forced", groups=groups, problems=problems)
+    return render("forced", groups=groups, problems=problems)

@@ -13,15 +13,12 @@ from ..translation.model import Model, NoWordsError
 from .fragments import (
     TEMPLATES,
     name_gates,
+    render,
     render_alignments,
     render_cards,
     render_cuts,
     render_forced,
     render_gates,
-    render_heading,
-    render_notice,
-    render_placeholder,
-    render_warnings,
 )
 from .guard import LOOPBACK, Guard
 
@@ -51,8 +48,6 @@ with no_proxies():
 SEARCH = (5, 1, 5)
 #: Examples that are shown at once.
 EXAMPLES_SHOWN = 10
-#: Characters of an example that is shown whole: of a longer one, Gradio shows the beginning.
-EXAMPLE_WIDTH = 60
 
 
 @dataclass(frozen=True)
@@ -74,14 +69,15 @@ class Demo:
             lambda system: system.read(text, beam=int(beam), length_penalty=length_penalty, count=int(min(count, beam)))
         )
         if (problem := shared_problem(readings)) is not None:
-            yield [render_notice(problem), "", "", "", ""]
+            yield [render("notice", text=problem), "", "", "", ""]
             return
         reference = self.examples.get(text.strip())
         cards = render_cards(self.systems, readings, reference, lowercase=self.lowercase)
         readers = [system for system in self.systems if not isinstance(readings[system.name], str)]
-        done = [render_warnings(self.warn(text, readers), len(self.systems)) + cards]
+        done = [render("warnings", reasons=self.warn(text, readers), all=len(self.systems)) + cards]
         waits = [
-            render_placeholder(f"{what} …") for what in ("Drawing", "Drawing", "Scoring", "Translating beginnings")
+            render("placeholder", text=f"{what} …")
+            for what in ("Drawing", "Drawing", "Scoring", "Translating beginnings")
         ]
         yield done + waits
         own = self.keep_own(text, own)
@@ -102,7 +98,7 @@ class Demo:
         """The user's own translation, word by word."""
         forced = self.ask(lambda system: system.score(text, target))
         problem = shared_problem(forced)
-        return render_forced(forced) if problem is None else render_notice(problem)
+        return render_forced(forced) if problem is None else render("notice", text=problem)
 
     def pick(self, choice: list[str]) -> tuple[str, str, str]:
         """An example that is chosen: sentence, reference, and nothing of what was scored before."""
@@ -152,7 +148,9 @@ def lay_out(page: gr.Blocks, demo: Demo) -> None:
     """Puts what one types and chooses above the results; the first example is translated already."""
     first = next(iter(demo.examples), "")
     opening = next(demo.translate(first, "", *SEARCH))
-    gr.HTML(render_heading(*demo.languages, demo.texts, demo.systems), elem_id="top")
+    source, target = demo.languages
+    heading = render("heading", source=source, target=target, texts=demo.texts, all=len(demo.systems))
+    gr.HTML(heading, elem_id="top")
     with gr.Row(equal_height=True):
         sentence = gr.Textbox(
             first,
@@ -167,7 +165,6 @@ def lay_out(page: gr.Blocks, demo: Demo) -> None:
     picked = gr.Dataset(
         components=[sentence],
         samples=[[example] for example in demo.examples],
-        sample_labels=[shorten(example) for example in demo.examples],
         samples_per_page=EXAMPLES_SHOWN,
         label="Examples",
         visible=bool(demo.examples),
@@ -196,15 +193,6 @@ def lay_out(page: gr.Blocks, demo: Demo) -> None:
         api_visibility="private",
     )
     gr.on([force.click, own.submit], demo.force, [sentence, own], forced, api_visibility="private")
-
-
-def shorten(sentence: str) -> str:
-    """A sentence by which one can tell it from others: of a long one, both ends."""
-    if len(sentence) <= EXAMPLE_WIDTH:
-        return sentence
-    first, last = sentence[: EXAMPLE_WIDTH // 2], sentence[-EXAMPLE_WIDTH // 3 :]
-    # Whole words, where words have spaces between them.
-    return f"{first.rpartition(' ')[0] or first} … {last.partition(' ')[2] or last}"
 
 
 def lay_out_search() -> list[gr.Slider]:

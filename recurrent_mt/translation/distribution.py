@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from ..data.reports import table
 from ..evaluation.tables import escape_markdown
@@ -133,18 +133,13 @@ def read_description(file: Path) -> BoxDescription:
     """Reads the file that describes a box.
 
     Raises:
-        FileError: if it is missing, or lacks a value, or has one of another kind.
+        FileError: if it lacks a value, or has one of another kind.
+        OSError: if it cannot be read.
     """
     try:
         return BoxDescription.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        raise FileError(file, "there is no such file") from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        place, found = ".".join(map(str, first["loc"])), repr(first["input"])
-        raise FileError(file, f"{place}: {first['msg']} (found {found:.60})") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise FileError(file, f"this is no YAML: {error}") from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise FileError(file, str(error)) from None
 
 
 def write_distribution(description: BoxDescription, cards: Sequence[Card], form: TextForm, folder: Path) -> None:

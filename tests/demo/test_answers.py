@@ -64,18 +64,6 @@ def test_each_model_says_that_a_sentence_is_too_long_for_it(demo):
         assert f"{model.name} takes " in cards
 
 
-@pytest.mark.parametrize(
-    ("sentence", "shown"),
-    [
-        ("Le chat dort.", "Le chat dort."),
-        ("word " * 20 + "last.", "word word word word word word … word word last."),
-        ("好" * 100, f"{'好' * 30} … {'好' * 20}"),
-    ],
-)
-def test_a_long_example_is_shown_by_both_ends(module, sentence, shown):
-    assert module.shorten(sentence) == shown
-
-
 def test_each_model_is_said_to_be_what_it_is(systems, tmp_path):
     small_checkpoint(tmp_path, "grconv_encoder", grconv_dilated=True, encoder_hidden_size=6)
     dilated = load_checkpoint("dilated", tmp_path / "checkpoint.pt")
