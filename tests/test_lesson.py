@@ -127,14 +127,6 @@ def test_an_exercise_has_a_cell_to_write_in_and_a_solution_after_it():
         assert kind == "code" and writing.endswith("# Write here.") and "<summary>Solution</summary>" in solution
 
 
-def test_its_outputs_name_no_error_and_its_figures_are_described():
-    for cell in json.loads(LESSON.read_text())["cells"]:
-        for output in cell.get("outputs", []):
-            assert output["output_type"] != "error", output
-            # A figure of its own has no description; those within pages do.
-            assert "image/png" not in output.get("data", {})
-
-
 @pytest.mark.slow
 def test_the_lesson_runs_from_top_to_bottom(tmp_path):
     """With the installed box; trains for minutes."""

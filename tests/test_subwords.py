@@ -57,11 +57,6 @@ def test_pieces_of_another_scheme_are_refused(scheme, pieces, found):
         require_scheme([["</s>"], pieces.split()], scheme)
 
 
-def test_an_unknown_scheme_is_named():
-    with pytest.raises(ValueError, match="there is no segmentation 'wordpiece'; there is: bpe, sentencepiece"):
-        word_numbers(["a"], "wordpiece")
-
-
 def test_bpe_cuts_no_character_that_moses_escapes(tmp_path):
     (tmp_path / "codes").write_text("#version: 0.2\n& a\n", encoding="utf-8")
     words = make_tokenizer("en").tokenize("""R&D | <b> [x] "y" 'z' it's""")

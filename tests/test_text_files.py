@@ -188,9 +188,3 @@ def test_a_damaged_dictionary_is_named_with_its_line(tmp_path, line):
     path.write_text(f"a 7\n{line}\n", encoding="utf-8")
     with pytest.raises(FileError, match=r"dict\.en\.txt, line 2: expected a word and its count"):
         read_dictionary(path)
-
-
-def test_a_pipe_is_no_file(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(FileError, match="it is no file: write the text to one"):
-        read_sentences(tmp_path / "pipe")

@@ -64,7 +64,7 @@ def get_published(options: argparse.Namespace) -> None:
     file = published_sets.fetch(corpus, options.downloads, mirror=options.mirror, report=DownloadProgress(place))
     print(f"{file_sha256(file)}  {place}")
     pairs = published_sets.sentence_pairs(corpus, file, options.pair)
-    count = write_pairs(published_sets.count_replaced(pairs, report_replaced), options.out, options.pair)
+    count = write_pairs(pairs, options.out, options.pair)
     print(f"{corpus.identifier}: {count:,} pairs")
 
 
@@ -83,12 +83,6 @@ def read_local(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
     yield from read_pairs(options.prefix, options.pair)
     for language, expected in zip(options.pair, options.unchanged or (), strict=False):
         require_unchanged(find_file(options.prefix, language), expected)
-
-
-def report_replaced(count: int) -> None:
-    """Says how much of a corpus was not UTF-8."""
-    if count:
-        print(f"{count:,} pairs had bytes that are not UTF-8; these were written as U+FFFD")
 
 
 class DownloadProgress:

@@ -38,16 +38,11 @@ class NgramModel:
         vocabulary_size: all numbers are smaller.
         order: words of the longest n-gram.
         discount: the same for all orders, or by default n₁ / (n₁ + 2 n₂), estimated for each (Ney et al. 1994).
-
-    Raises:
-        ValueError: no sentences.
     """
 
     def __init__(
         self, sentences: Sequence[Sequence[int]], vocabulary_size: int, *, order: int = 3, discount: float | None = None
     ) -> None:
-        if not len(sentences):
-            raise ValueError("an n-gram model needs sentences")
         self.order = order
         self._size = vocabulary_size
         words, positions = self._flat(sentences)

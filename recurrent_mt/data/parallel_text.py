@@ -303,7 +303,4 @@ def _line_blocks(path: Path, raw: IO[bytes], size: int) -> Iterator[list[bytes]]
 def _decompressed(path: Path, raw: IO[bytes]) -> IO[bytes]:
     if path.suffix not in OPENERS:
         return raw
-    # An empty file is no .gz file, and yet gzip reads it without a word.
-    if not path.stat().st_size:
-        raise EOFError("it is empty")
     return BufferedReader(OPENERS[path.suffix](raw, "rb"), _BUFFER)

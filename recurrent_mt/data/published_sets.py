@@ -24,7 +24,6 @@ from ..text_files import OPENERS, write_text
 from .download import download, extract
 from .parallel_text import one_line
 
-_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 #: What is not read here, for mtdata loses text of it without a word: of TMX what follows a tag within a segment, all
 #: that is not UTF-8, and every file in a namespace; of WMT's XML what follows a tag. None of the recipes has any.
 _NOT_READ = ("opus_xces", "tmx", "wmt21xml")
@@ -190,12 +189,3 @@ def require_all_segments(corpus: PublishedSet, paths: list[Path]) -> None:
                 f"{corpus.identifier}: of the {count:,} segments of {name}, only {read:,} are on a line of their own, "
                 'as <seg id="1">text</seg>; others would be lost: leave this corpus out'
             )
-
-
-def count_replaced(pairs: Iterator[tuple[str, str]], report: Callable[[int], None]) -> Iterator[tuple[str, str]]:
-    """Passes pairs on and reports at the end how many hold U+FFFD, the sign of bytes that were not UTF-8."""
-    damaged = 0
-    for pair in pairs:
-        damaged += _REPLACEMENT in pair[0] or _REPLACEMENT in pair[1]
-        yield pair
-    report(damaged)

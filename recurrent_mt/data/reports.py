@@ -59,21 +59,17 @@ def count_side(lines: Iterable[str], dictionary: Collection[str]) -> SideStatist
 
 def as_markdown(statistics: dict[tuple[str, str], SideStatistics], vocabularies: dict[str, int]) -> str:
     """A table of statistics by part and language; vocabularies are sizes without fairseq's four symbols."""
-    lines = [
-        "## Prepared text",
-        "",
-        "Dictionaries, made from the training text: "
-        + ", ".join(f"{size:,} tokens of {language}" for language, size in vocabularies.items())
-        + ". Unknown is what they lack.",
-        "",
-        "| part | language | sentences | tokens | per sentence | longest | different | unknown | different unknown |",
-        "|---|---|---:|---:|---:|---:|---:|---:|---:|",
-    ]
+    sizes = ", ".join(f"{size:,} tokens of {language}" for language, size in vocabularies.items())
+    rows = []
     for (part, language), side in statistics.items():
         mean = side.tokens / side.sentences if side.sentences else 0.0
         rate = side.unknown_tokens / side.tokens if side.tokens else 0.0
-        lines.append(
-            f"| {part} | {language} | {side.sentences:,} | {side.tokens:,} | {mean:.1f} | {side.longest:,} "
-            f"| {side.types:,} | {side.unknown_tokens:,} ({rate:.2%}) | {side.unknown_types:,} |"
-        )
-    return "\n".join(lines) + "\n"
+        counts = [f"{side.sentences:,}", f"{side.tokens:,}", f"{mean:.1f}", f"{side.longest:,}", f"{side.types:,}"]
+        rows.append([part, language, *counts, f"{side.unknown_tokens:,} ({rate:.2%})", f"{side.unknown_types:,}"])
+    counted = ("sentences", "tokens", "per sentence", "longest", "different", "unknown", "different unknown")
+    return f"""## Prepared text
+
+Dictionaries, made from the training text: {sizes}. Unknown is what they lack.
+
+{table(("part", "language", *counted), rows)}
+"""

@@ -86,20 +86,12 @@ def score_block(block: Block, source: LanguageScorer, target: LanguageScorer) ->
 def as_markdown(out: Path, report: dict[str, Any]) -> str:
     """Formats the report as Markdown."""
     others = report["pairs"] - report["selected_pairs"]
+    other_words = report["words"] - report["selected_words"]
+    score, other_score = (f"{report[name]:.3f}" for name in ("mean_score_selected", "mean_score_others"))
     rows = [
         ("corpus", f"{report['pairs']:,}", f"{report['words']:,}", ""),
-        (
-            "selected",
-            f"{report['selected_pairs']:,}",
-            f"{report['selected_words']:,}",
-            f"{report['mean_score_selected']:.3f}",
-        ),
-        (
-            "others",
-            f"{others:,}",
-            f"{report['words'] - report['selected_words']:,}",
-            f"{report['mean_score_others']:.3f}",
-        ),
+        ("selected", f"{report['selected_pairs']:,}", f"{report['selected_words']:,}", score),
+        ("others", f"{others:,}", f"{other_words:,}", other_score),
     ]
     everything = "" if others else " The corpus has no more: all of it is selected."
     return f"""# Selection of {out.name}

@@ -233,10 +233,7 @@ class Model:
         Raises:
             NoWordsError: if there are none.
             ValueError: if there are more than the model takes.
-            TypeError: for something else than text.
         """
-        if not isinstance(text, str):
-            raise TypeError(f"a sentence must be text, not {text!r}")
         if len(text) > MOST_CHARACTERS:
             raise ValueError(f"This has {len(text):,} characters; a sentence may have {MOST_CHARACTERS:,}. Shorten it.")
         tokens = self.text.read(" ".join(text.split()), self.languages[1 if target else 0])

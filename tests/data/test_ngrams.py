@@ -94,8 +94,3 @@ def test_counts_of_contexts_by_hand():
     after_b = (1 - 0.5) / 1 + 0.5 * 1 / 1 * single[END]
     found = 2 ** model.log_probabilities([[a, b]])[0]
     assert found == pytest.approx(after_start * after_a * after_b)
-
-
-def test_no_sentences():
-    with pytest.raises(ValueError, match="needs sentences"):
-        NgramModel([], SIZE)

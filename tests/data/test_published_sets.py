@@ -1,11 +1,9 @@
 """Corpora that mtdata knows, from a server on loopback that has small files in the same layouts."""
 
 import gzip
-import re
 
 import pytest
 
-from recurrent_mt.data.download import DownloadError
 from recurrent_mt.data.published_sets import PublishedSet, fetch, load, look_up, save, sentence_pairs
 from recurrent_mt.runs.experiment import PROJECT, read_experiment
 from tests.commands import call
@@ -29,7 +27,7 @@ def test_every_layout(kind, server, tmp_path):
     assert not list((tmp_path / "downloads").rglob("*.unpacked"))
 
 
-@pytest.mark.parametrize("address", ["https://near/../../mine.tsv", "http:///mine.tsv"])
+@pytest.mark.parametrize("address", ["https://near/../../mine.tsv"])
 def test_an_address_leads_to_no_other_folder(address, tmp_path):
     corpus = PublishedSet("x", address, None, "tsv", None)
     with pytest.raises(ValueError, match=rf"{address} leads out of the folder of downloads"):
@@ -56,17 +54,6 @@ def test_sides_of_other_lengths_are_refused(server, tmp_path):
         get(corpus, server, tmp_path, languages)
 
 
-def test_a_damaged_archive_is_refused(server, tmp_path):
-    corpus, languages, _ = publish("tgz", server.folder / "mirror")
-    (path,) = server.folder.rglob("*.tgz")
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 0xFF
-    path.write_bytes(bytes(content))
-    with pytest.raises(DownloadError, match=r"fr-en\.tgz.*damaged"):
-        get(corpus, server, tmp_path, languages)
-    assert not list((tmp_path / "downloads").rglob("*.tgz*"))
-
-
 def test_kept_as_json(tmp_path):
     sets = [publish(kind, tmp_path)[0] for kind in PUBLISHED]
     save(sets, tmp_path / "sources.json")
@@ -87,12 +74,6 @@ def get_tgz(server, tmp_path):
         return call(*words, *options)
 
     return get_tgz
-
-
-def test_a_failed_download_is_told_in_one_line(get_tgz):
-    done = get_tgz("nowhere")
-    assert done.returncode == 1
-    assert re.fullmatch(r"error: http\S+fr-en\.tgz: the server answers 404 Not Found\n", done.stderr)
 
 
 def test_a_folder_that_is_there_is_refused_before_the_download(get_tgz, server, tmp_path):

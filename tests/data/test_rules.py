@@ -156,7 +156,7 @@ def test_a_language_in_another_script_is_told_by_its_script():
     assert is_other_language(punjabi, "ja_Latn")
 
 
-@pytest.mark.parametrize("word", ["@" * 100_000, "a@" * 50_000, "a" * 100_000 + "@"])
+@pytest.mark.parametrize("word", ["a@" * 50_000, "a" * 100_000 + "@"])
 def test_a_long_word_is_looked_at_once(word):
     """For each of its characters again, it would take a minute or more."""
     assert not rules_of("fr", "en")["markup"](SentencePair(word, "word", ("fr", "en")))

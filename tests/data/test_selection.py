@@ -98,7 +98,7 @@ def test_the_same_of_a_compressed_corpus_in_two_processes(mixture, selected, tmp
         assert (tmp_path / f"selected.{ending}").read_bytes() == expected
 
 
-@pytest.mark.parametrize(("wanted", "digits"), [(1, 0), (500, 0), (12_345, 2), (40_000, 7)])
+@pytest.mark.parametrize(("wanted", "digits"), [(500, 0), (40_000, 7)])
 def test_the_lowest_scores_are_taken_and_the_earlier_of_equals(wanted, digits):
     rng = np.random.default_rng(wanted)
     scores = rng.normal(0, 3, 5000).round(digits).astype(np.float32)
@@ -110,12 +110,6 @@ def test_the_lowest_scores_are_taken_and_the_earlier_of_equals(wanted, digits):
         expected.add(index)
         filled += int(words[index])
     assert set(np.flatnonzero(take_lowest(scores, words, wanted))) == expected
-
-
-def test_another_seed_another_sample(mixture, selected, tmp_path):
-    select(tmp_path / "selected", mixture, "--seed", 2)
-    first, second = (set(read_lines(path.with_name("selected.fr"))) for path in (selected[0], tmp_path / "selected"))
-    assert first != second and len(first & second) > 0.6 * len(first)
 
 
 def test_more_words_than_there_are(mixture, tmp_path):

@@ -1,7 +1,6 @@
 """Words separated and put together again: what comes back exactly, and how much of real text."""
 
 import marshal
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -22,8 +21,7 @@ from recurrent_mt.data.words import (
 )
 from recurrent_mt.text_files import FileError
 from recurrent_mt.text_form import TextForm
-from tests.commands import call, command_line, run
-from tests.data.tools import SHARED
+from tests.commands import call, run
 
 
 @pytest.fixture(scope="module")
@@ -61,8 +59,6 @@ def test_moses_is_that_of_the_library():
         "我们在2017年有3.5%的增长，对吗？",
         "他说：“好！”然后……走了——再见。",
         "iPhone手机的价格是USD 999.99元(含税)",
-        "只有English words here,没有别的",
-        "Hello, world! No Chinese (at all).",
         "「引号」、《书名》·名字　".strip(),
         "𠮷野家",
         "",
@@ -79,20 +75,13 @@ def test_chinese_comes_back_exactly(chinese, text):
     ("language", "text"),
     [
         ("ar", "قال، ثم نام؛ هل هذا صحيح؟ «نعم»."),
-        ("fas_Arab", "او گفت، «نه»؛ چرا؟ (2024)"),
         ("fa", "نسخهٔ ۲٫۰ با ۹۹٪ و ۱٬۰۰۰"),
-        ("ur", "یہ کتاب ہے۔ کیا، سچ؟"),
         ("hy", "Արդյո՞ք «սա» գիրք է։ Այո՛, գիրք է՝ կարմիր․․․"),
         ("hi", 'यह किताब है। क्या सच है? "हाँ"।'),
-        ("bn", "এটা বই। ওটা কলম॥"),
         ("am", "ሰላም። እንዴት፣ «ነህ»፧"),
-        ("gu", "તે આવ્યો। સારું॥"),
-        ("ta", "வந்தான்। நல்ல"),
         ("hi", "डॉ॰ सिंह आए। प॰पू॰ महाराज॥"),
         ("el", "Είπε «ναι»· και έφυγε."),
-        ("ru", "Он сказал: «Да, «Правда» — газета», и ушёл."),
         ("es", "Dijo: «sí». «¿Y tú?», preguntó."),
-        ("it", "L'ho detto: «sì» e «no»."),
         ("dv", "ކިހިނެއް؟ އާ، ނޫން."),
         ("nqo", "ߒ ߓߘߊ߫߸ ߞߊ߲߹"),
         ("mn_Mong", "ᠮᠣᠩᠭᠣᠯ᠂ ᠪᠢᠴᠢᠭ᠃"),
@@ -101,8 +90,6 @@ def test_chinese_comes_back_exactly(chinese, text):
         ("fr", "L’été, aujourd’hui, « l’eau » d’“ici” et d’« ici »."),
         ("it", "L’uomo, un po’ di “acqua”."),
         ("de", "Er sagte: „Ja, ‚nein‘“, und ging."),
-        ("pl", "Powiedział: „tak” i „nie”."),
-        ("es", "Dijo: “sí”."),
         ("sv", "Han sa: ”ja” och ”nej”."),
         ("tr", "Işık’ı ‘evet’ dedi"),
     ],
@@ -121,48 +108,10 @@ def test_a_space_beside_a_chinese_character_is_dropped(chinese):
     assert chinese.detokenize(chinese.tokenize("我有 iPhone 手机, two of them")) == "我有iPhone手机, two of them"
 
 
-def test_input_that_is_not_utf_8_is_named_with_its_line():
-    line = command_line("recurrent-mt", "words", "normalize", "--language", "fr")
-    done = subprocess.run(line, input="été\n".encode() + b"trois\xff\n", capture_output=True)
-    assert (done.returncode, done.stdout) == (1, "été\n".encode())
-    assert done.stderr.startswith(b"error: standard input, line 2: byte 6 is not UTF-8")
-
-
-def test_copied_text_has_the_same_lines_for_every_program():
-    text = "\ufeffUn\rchat\u2028dort,\0 là\r\n\n e\u0301te\u0301 "
-    line = command_line("recurrent-mt", "words", "copy", "--language", "fr")
-    done = subprocess.run(line, input=text.encode(), capture_output=True)
-    assert done.stdout.decode() == "Un chat\u2028dort,  là\n\n e\u0301te\u0301 \n"
-
-
-@pytest.mark.parametrize(
-    ("name", "share"),
-    [
-        ("wmt-zh-en/newstest2017.zh", 1.0),
-        ("multi30k/test_2016_flickr.fr", 0.98),
-        ("wmt-fr-en/newstest2013.en", 0.95),
-        ("wmt-fr-en/newstest2013.fr", 0.8),
-    ],
-)
-def test_share_of_real_lines_that_come_back(name, share, request):
-    path = SHARED / name
-    if not path.exists():
-        pytest.skip("needs the corpora of ../shared")
-    tokenizer = request.getfixturevalue("chinese") if path.suffix == ".zh" else make_tokenizer(path.suffix[1:])
-    lines = [normalize(line) for line in path.read_text(encoding="utf-8").split("\n")[:1000] if line.strip()]
-    if path.suffix == ".zh":
-        # What the method promises: spaces beside Chinese characters are not text.
-        lines = [tokenizer.detokenize(line) for line in lines]
-    restored = sum(tokenizer.detokenize(tokenizer.tokenize(line)) == line for line in lines)
-    print(f"{name}: {restored} of {len(lines)}")
-    assert restored >= share * len(lines)
-
-
 @pytest.mark.parametrize(
     ("code", "text", "tokens"),
     [
         ("fa", "او به خانه می\u200cرود.", "او به خانه می\u200cرود ."),
-        ("si", "ශ්\u200dරී ලංකාව", "ශ්\u200dරී ලංකාව"),
         ("ml", "അവന്\u200d വന്നു.", "അവന്\u200d വന്നു ."),
         ("fa", "سال ه\u200d.ش. رفت", "سال ه\u200d.ش. رفت"),
     ],
@@ -247,23 +196,17 @@ def test_moses_own_rules_for_apostrophes_stay_and_what_cannot_be_told_apart_is_l
     [
         ("tr", "İstanbul'da Işık’ı gördü, 'evet' dedi; 1923'te TBMM'si."),
         ("uk", "М'ята, п’ять і об'єкт: 'так'."),
-        ("ca", "l'home d'avui"),
         ("mt", "Il-belt ta' Malta u ma' l-ilma: 'iva'."),
         ("el", "απ' το σπίτι 'ναι' σ' αυτό"),
-        ("sw", "ng'ombe"),
         ("bn", "দু'টি বই, মা'কে 'দাও'"),
         ("yo", "Mìkẹ́lọ̀n, ọ̀rọ̀ (kẹ́)."),
-        ("nv", "k'ą́ą́'ą́, Bilį́į́ʼ"),
-        ("ru", "За́мок и кафе́."),
         ("en", "m̃ore 北京, ❤"),
         ("ff_Adlm", "𞤀𞤣𞤤𞤢𞤥 𞤨𞤵𞤤𞤢𞤪."),
-        ("chr", "ꮳꮃꭹ, ꭶꮼꮒꭿꮝꮧ."),
         ("ca", "col·laboració intel·ligent de l'11 de setembre"),
         ("fi", "EU:n ja SDP:ssa (EU:n)"),
         ("he", 'צה"ל הודיע: "כן" ואו"ם'),
         ("de", "E\u2010Mail"),
         ("he", "דוא״ל, בית־ספר ב־2020"),
-        ("yi", "קאָפּ־מדרגה"),
     ],
 )
 def test_apostrophes_letters_and_signs_that_moses_does_not_know_stay_in_their_words(language, text):

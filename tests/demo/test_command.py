@@ -53,12 +53,6 @@ def test_a_checkpoint_without_dictionaries_is_refused_with_where_they_would_be(m
     assert f"checkpoint.pt has no dictionaries: dict.LANG.txt is not in {tmp_path}; name their folder" in message
 
 
-def test_a_file_that_is_no_checkpoint_is_refused(module, paths, tmp_path):
-    (tmp_path / "checkpoint.pt").write_text("no model")
-    message = refuse(tmp_path / "checkpoint.pt", "--data", paths["fixed"].parent)
-    assert f"{tmp_path / 'checkpoint.pt'} cannot be loaded with the dictionaries of" in message
-
-
 def test_a_checkpoint_of_another_language_pair_than_its_run_is_refused(module, paths, tmp_path):
     shutil.copytree(paths["fixed"].parent, tmp_path / "run" / "data")
     (tmp_path / "run" / "options").write_text("SOURCE_LANG zh\nTARGET_LANG en\nSEGMENTATION word:9\n")
@@ -129,14 +123,11 @@ def test_a_run_folder_is_the_first_seed_of_each_system(run_folder):
     assert loading.name_checkpoints(found) == ["gru_encoder-none", "lstm"]
 
 
-def test_seeds_of_one_system_are_told_apart(run_folder):
+def test_checkpoints_of_one_name_are_told_apart_and_not_by_a_place_of_the_machine(run_folder, tmp_path):
     files = sorted((run_folder / "systems" / "lstm").glob("seed-*/checkpoints/checkpoint_best.pt"))
     assert loading.name_checkpoints(files) == ["lstm, seed 10", "lstm, seed 2"]
     with pytest.raises(ValueError, match="is given twice"):
         loading.name_checkpoints([files[0], files[0]])
-
-
-def test_systems_of_one_name_are_told_apart_by_their_run_or_box_and_not_by_a_place_of_the_machine(tmp_path):
     files = [tmp_path / name / PARAMETERS.format("gru", 1) for name in ("news", "debates")]
     assert loading.name_checkpoints([*files, tmp_path / "own" / "a.pt"]) == ["news/gru", "debates/gru", "own/a.pt"]
 

@@ -98,23 +98,6 @@ def test_a_cut_sentence_is_translated_as_if_it_were_all(systems):
             assert cut.score == pytest.approx(alone.score, abs=1e-5)
 
 
-def test_the_last_cut_is_the_sentence_with_the_length_penalty_of_its_card(systems, monkeypatch):
-    for system in systems.values():
-        penalties, translate = [], system.translator.translate
-
-        def record(*inputs, length_penalty, translate=translate, penalties=penalties, **search):
-            penalties.append(length_penalty)
-            return translate(*inputs, length_penalty=length_penalty, **search)
-
-        monkeypatch.setattr(system.translator, "translate", record)
-        *_, whole = system.cut(SOURCES[0], beam=3, length_penalty=0.3)
-        (alone,) = system.read(SOURCES[0], beam=3, length_penalty=0.3, count=1).hypotheses
-        assert set(penalties) == {0.3} and whole.translation == alone.text
-        # Per token, whatever the penalty divides by.
-        tokens = len(alone.text.split()) + 1
-        assert whole.score == pytest.approx(alone.score * tokens**0.3 / tokens, abs=1e-4)
-
-
 def test_a_sentence_that_is_too_long_is_refused_with_both_numbers(systems):
     with pytest.raises(ValueError, match=r"This has 1,001 tokens; fixed takes 63\. Shorten it\."):
         systems["fixed"].read("s1 " * 1001, beam=2, length_penalty=1, count=1)

@@ -81,7 +81,6 @@ class Chinese(Realizer):
         return Tree("SBAR", [self.clause(clause), Leaf("PART", "的", (clause, "relative"))])
 
     def pronoun(self, nominal: Nominal, context: str) -> Leaf:
-        """Returns the pronoun for a nominal, the same in every case."""
         return Leaf("PRON", _pronoun_form(nominal), (nominal, "head"))
 
     def name(self, name: Name) -> list[Node]:

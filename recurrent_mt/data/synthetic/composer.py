@@ -60,7 +60,6 @@ class Composer:
         self._rng = rng
 
     def sentence(self, budget: int) -> Clause | Compound:
-        """Returns a statement or a question of about so many words."""
         if budget <= 14 and self._rng.happens(0.07):
             clause = self.clause(max(2, budget - 3))
             clause.time_first, clause.asked = False, True
@@ -112,7 +111,6 @@ class Composer:
         )
 
     def relative(self, antecedent: NounPhrase, budget: int) -> Clause:
-        """Returns a relative clause about a noun phrase."""
         tense, kind = _TENSE.draw(self._rng), antecedent.noun.noun_class
         if self._rng.happens(0.5):
             predicate = self._predicate(kind, tense, budget - 1)
@@ -184,7 +182,6 @@ class Composer:
             clause.location = self.location(max(3, budget - 2) if intransitive else 3)
 
     def subject(self, budget: int) -> Nominal:
-        """Returns a subject: a pronoun, a name or a noun phrase."""
         if budget <= 2 and self._rng.happens(0.45):
             return self.pronoun()
         if budget <= 3 and self._rng.happens(0.25):
@@ -233,7 +230,6 @@ class Composer:
         return Coordination([self.phrase(noun, share, owner=owner) for noun in nouns.values()])
 
     def phrase(self, noun: Noun, budget: int, *, owner: Nominal | None = None) -> NounPhrase:
-        """Returns a noun phrase of about so many words."""
         rng = self._rng
         determiner = _DETERMINERS.draw(rng)
         if owner is None or not owner.human or rng.happens(0.3):
@@ -271,7 +267,6 @@ class Composer:
         return Location(None, self._town()) if self._rng.happens(0.25) else self._located(budget)
 
     def _located(self, budget: int) -> Location:
-        """Returns a preposition and a noun phrase."""
         preposition = sample_prepositions().draw(self._rng)
         noun = sample_nouns(preposition.classes).draw(self._rng)
         return Location(preposition, self.phrase(noun, max(2, budget - 1)))

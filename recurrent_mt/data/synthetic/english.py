@@ -59,7 +59,6 @@ class English(Realizer):
         return [*children, *self.manner(clause), *place, *self.complement(clause)]
 
     def pronoun(self, nominal: Nominal, context: str) -> Leaf:
-        """Returns the pronoun of a subject or of an object."""
         return Leaf("PRON", _pronoun_form(nominal, 0 if context == "subject" else 1), (nominal, "head"))
 
     def noun_phrase(self, phrase: NounPhrase, context: str) -> Tree:
@@ -122,7 +121,6 @@ def _verb_group(clause: Clause) -> tuple[list[Leaf], list[Leaf]]:
 
 
 def _be_form(clause: Clause) -> str:
-    """Returns the form of *be* in the present or past."""
     person, plural = clause.agreeing.person, clause.agreeing.plural
     if plural or person == 2:
         return "are" if clause.tense == "present" else "were"

@@ -75,7 +75,6 @@ class French(Realizer):
         return [Tree("VP", [*children, *self.complement(clause), *place])]
 
     def pronoun(self, nominal: Nominal, context: str) -> Leaf:
-        """Returns the pronoun of a subject."""
         third = ("il", "ils") if nominal.gender == "m" else ("elle", "elles")
         token = _SUBJECT.get((nominal.person, nominal.plural)) or third[nominal.plural]
         return Leaf("PRON", token, (nominal, "head"))

@@ -102,7 +102,6 @@ class Realizer(ABC):
         raise NotImplementedError
 
     def body(self, body: Clause | Compound) -> Tree:
-        """Returns a clause, or several joined."""
         if isinstance(body, Clause):
             return self.clause(body)
         connective, anchor = body.connective, (body, "connective")
@@ -144,7 +143,6 @@ class Realizer(ABC):
         return [Tree("SBAR", [Leaf("SCONJ", self.that_word, (clause, "that")), self.clause(clause.complement)])]
 
     def manner(self, clause: Clause) -> list[Node]:
-        """Returns the adverb of manner, if there is one."""
         anchor = (clause, "manner")
         return [Tree("AdvP", [Leaf("ADV", self.word(clause.manner), anchor)])] if clause.manner else []
 
@@ -162,7 +160,6 @@ class Realizer(ABC):
         return Tree("AP", [*degree, Leaf("ADJ", token, (clause, "adjective"))])
 
     def attribute(self, phrase: NounPhrase, adjective: Adjective) -> Tree:
-        """Returns the adjective of a noun phrase."""
         return Tree("AP", [Leaf("ADJ", self.word(adjective), (phrase, "adjective"))])
 
     def nominal(self, nominal: Nominal, context: str = "") -> Node:
