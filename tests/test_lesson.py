@@ -118,15 +118,6 @@ def test_in_colab_it_asks_for_the_one_address_that_it_clones(monkeypatch, tmp_pa
         exec(next(read_codes()), {})
 
 
-def test_an_exercise_has_a_cell_to_write_in_and_a_solution_after_it():
-    cells = read_cells()
-    exercises = [number for number, (_, text) in enumerate(cells) if "**Exercise" in text]
-    assert len(exercises) == 7
-    for number in exercises:
-        (kind, writing), (_, solution) = cells[number + 1 : number + 3]
-        assert kind == "code" and writing.endswith("# Write here.") and "<summary>Solution</summary>" in solution
-
-
 @pytest.mark.slow
 def test_the_lesson_runs_from_top_to_bottom(tmp_path):
     """With the installed box; trains for minutes."""

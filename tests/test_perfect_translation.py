@@ -25,7 +25,6 @@ from recurrent_mt.languages import base_language, has_spaces, is_chinese
 from recurrent_mt.metrics import score
 from recurrent_mt.text_files import read_sentences
 from recurrent_mt.text_form import TextForm
-from tests.commands import run
 from tests.once import build_once
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -212,14 +211,6 @@ def test_real_text(models, name, segmentation):
     print(f"{name}, {segmentation}: {bleu:.2f} BLEU, {ter:.2f} TER")
     # Moses takes French's spaces away before ? and ! and »: to TER, those are other words.
     assert bleu > 99.8 and ter < 5
-
-
-@pytest.mark.parametrize("language", ["fr_CA", "zh_TW"])
-def test_the_workflow_joins_words_as_translate_does(models, language):
-    """The one calls a command, the other a function."""
-    form = form_of(models, language, "word", "moses")
-    words = form.split(SENTENCES[language], language)
-    assert run(*form.join_command.split(), text=f"{words}\n").stdout == form.join(words) + "\n"
 
 
 @pytest.mark.parametrize("lowercase", [False, True])

@@ -89,7 +89,7 @@ DAMAGED = {
     "empty.bin": (b"", "is empty"),
     "empty.gz": (b"", "is empty"),
     "cut.gz": (gzip.compress(CONTENT)[:-500], "cut off or damaged"),
-    "corrupt.tgz": (gzip.compress(CONTENT), "cut off or damaged"),
+    "cut.tgz": (gzip.compress(CONTENT)[:-500], "cut off or damaged"),
     "page.zip": (b"<html>not found</html>", "cut off or damaged"),
 }
 

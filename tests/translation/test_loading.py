@@ -1,7 +1,6 @@
 """Which model is loaded, and the sentences in which others are refused."""
 
 import json
-import logging
 import re
 import shutil
 from importlib.metadata import EntryPoint
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 
 from recurrent_mt.text_files import FileError
-from recurrent_mt.translation import box, load_model, loading
+from recurrent_mt.translation import box, load_model
 from tests.commands import call
 from tests.once import build_once
 from tests.translation.toy_box import write_box, write_run
@@ -41,21 +40,6 @@ def test_a_box_has_a_default_and_others_by_name(boxes):
     assert load_model(system="grconv").has_gates
     with pytest.raises(ValueError, match=r"there is no system lstm of .*: it has gru, grconv, rnnenc"):
         load_model("fr-en", "lstm")
-
-
-def test_loading_leaves_the_programs_logging_alone(boxes, monkeypatch):
-    """In a lesson, matplotlib would say a line about each font that it cannot read."""
-    root, load = logging.getLogger(), loading.import_from_plugin
-
-    def import_as_the_first(*names):
-        root.setLevel(logging.INFO)
-        root.addHandler(logging.NullHandler())
-        return load(*names)
-
-    monkeypatch.setattr(loading, "import_from_plugin", import_as_the_first)
-    before = root.level, root.handlers[:]
-    load_model()
-    assert (root.level, root.handlers) == before
 
 
 def test_the_run_of_a_link_is_that_which_it_is_in_then_that_which_it_leads_to(tmp_path):
