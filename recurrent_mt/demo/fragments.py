@@ -52,18 +52,20 @@ def describe(system: Model, has_attention: bool) -> str:
     """What a model is, in a sentence for those who do not know the field: its box's, or one that its kind has."""
     if system.summary:
         return system.summary
-    joins = "Joins words into ever longer windows" if system.has_windows else "Joins neighboring words, level by level"
+    model = system.translator
+    joins = "Joins words into ever longer windows" if model.has_windows else "Joins neighboring words, level by level"
     if has_attention:
-        keeps = joins if system.has_gates else "Keeps a vector for each word"
+        keeps = joins if model.has_gates else "Keeps a vector for each word"
         return f"{keeps}; for each word that it writes, attention chooses where to look."
-    if system.has_gates:
+    if model.has_gates:
         return f"{joins}, until the sentence is one vector; writes the translation from that alone."
     return "Reads the whole sentence into one vector, and writes the translation from that alone."
 
 
 def name_gates(systems: Sequence[Model]) -> str:
     """What the drawings of the grConvs' gates show."""
-    kinds = {"Windows" if system.has_windows else "Pyramid" for system in systems if system.has_gates}
+    models = [system.translator for system in systems if system.translator.has_gates]
+    kinds = {"Windows" if model.has_windows else "Pyramid" for model in models}
     return kinds.pop() if len(kinds) == 1 else "Gates"
 
 

@@ -216,7 +216,7 @@ def lay_out_views(demo: Demo, reference: str, opening: Sequence[str]) -> tuple[g
     with gr.Tabs(overflow_behavior="wrap"):
         with gr.Tab("Alignment"):
             views = [gr.HTML(alignments, elem_id="alignments")]
-        with gr.Tab(name_gates(demo.systems), visible=any(system.has_gates for system in demo.systems)):
+        with gr.Tab(name_gates(demo.systems), visible=any(system.translator.has_gates for system in demo.systems)):
             views.append(gr.HTML(gates, elem_id="gates"))
         with gr.Tab("Word by word"):
             words = gr.HTML(cuts, elem_id="cuts")

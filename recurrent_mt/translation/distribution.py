@@ -164,15 +164,12 @@ def render_box(description: BoxDescription, cards: Sequence[Card]) -> str:
     """The page of the distribution: a table of its models, data, and limits."""
     default = next(card for card in cards if card.bits == 16)
     tests, systems = list(default.scores), dict.fromkeys(card.system for card in cards)
-    rows = [
-        [
-            f"[{card.system}]({description.package}/systems/{card.system}/card.md)"
-            f"{', as ONNX in eight bits' if card.bits == 8 else ''}",
-            *describe(card),
-            *values(card.scores, tests),
-        ]
-        for card in cards
-    ]
+    rows = []
+    for card in cards:
+        link = f"[{card.system}]({description.package}/systems/{card.system}/card.md)"
+        kind = ", as ONNX in eight bits" if card.bits == 8 else ""
+        scores = [f"{card.scores[test].value:.1f}" for test in tests]
+        rows.append([f"{link}{kind}", f"{card.parameters:,}", f"{card.size / 1e6:.1f}", *scores])
     titles = ["model", "parameters", "MB", *(f"BLEU, {test}" for test in tests)]
     return "\n".join(
         [
@@ -194,10 +191,9 @@ def render_box(description: BoxDescription, cards: Sequence[Card]) -> str:
 def render_card(description: BoxDescription, card: Card) -> str:
     """The card of one model."""
     said = description.systems[card.system]
-    parameters, size = describe(card)
     rows = [
         ["architecture", f"`{card.architecture}`"],
-        ["parameters", f"{parameters}, stored in {card.bits} bits: {size} MB"],
+        ["parameters", f"{card.parameters:,}, stored in {card.bits} bits: {card.size / 1e6:.1f} MB"],
         ["training", f"{card.updates:,} updates, in epoch {card.epochs}"],
         ["code", f"commit {description.commit}"],
         *([f"BLEU, {test}", f"{found.value:.1f}"] for test, found in card.scores.items()),
@@ -216,16 +212,6 @@ def render_card(description: BoxDescription, card: Card) -> str:
             "",
         ]
     )
-
-
-def describe(card: Card) -> list[str]:
-    """The number of parameters, and the megabytes of the file."""
-    return [f"{card.parameters:,}", f"{card.size / 1e6:.1f}"]
-
-
-def values(scores: Mapping[str, Score], tests: list[str]) -> list[str]:
-    """The scores of the test sets as they are printed."""
-    return [f"{scores[test].value:.1f}" for test in tests]
 
 
 def sentences(description: BoxDescription, card: Card) -> list[str]:

@@ -116,16 +116,6 @@ class Model:
         """Source and target."""
         return self.translator.languages
 
-    @property
-    def has_gates(self) -> bool:
-        """Whether the encoder is a grConv."""
-        return self.translator.has_gates
-
-    @property
-    def has_windows(self) -> bool:
-        """Whether the encoder is a dilated grConv."""
-        return self.translator.has_windows
-
     @overload
     def translate(self, text: str, *, beam: int = BEAM, length_penalty: float = 1.0) -> str: ...
 
@@ -194,7 +184,7 @@ class Model:
         """
         found = self.find_gates(self.split(text))
         if found is None:
-            why = "its pyramid is too low for this sentence" if self.has_gates else "only a grConv has them"
+            why = "its pyramid is too low for this sentence" if self.translator.has_gates else "only a grConv has them"
             raise ValueError(f"{self.name} has no gates to show: {why}")
         return found
 

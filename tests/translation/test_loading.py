@@ -37,7 +37,7 @@ def boxes(monkeypatch, installed):
 
 def test_a_box_has_a_default_and_others_by_name(boxes):
     assert load_model().name == load_model("fr-en").name == "gru"
-    assert load_model(system="grconv").has_gates
+    assert load_model(system="grconv").translator.has_gates
     with pytest.raises(ValueError, match=r"there is no system lstm of .*: it has gru, grconv, rnnenc"):
         load_model("fr-en", "lstm")
 
