@@ -6,7 +6,7 @@ values, and, for the dot product, of the keys are one product each.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -81,6 +81,11 @@ def _check(
         check_shape(name, getattr(weights, name), shape)
     if inputs.shape != (sum(batch_sizes), 3 * size):
         raise ValueError(f"inputs must be {(sum(batch_sizes), 3 * size)}, not {tuple(inputs.shape)}")
+    if memory.values.shape[:2] != memory.keys.shape[:2] or memory.padding_mask.shape != memory.keys.shape[:2]:
+        shapes = [tuple(tensor.shape) for tensor in memory]
+        raise ValueError(
+            "keys (B, S, A), values (B, S, D) and padding_mask (B, S) do not fit: {}, {}, {}".format(*shapes)
+        )
     if (weights.query is None) != (weights.score is None):
         raise ValueError(
             "additive attention needs both a query weight and a score vector; the dot product needs neither"
@@ -144,8 +149,12 @@ def packed_attentive_gru(
 
     ``parts`` is what a step does besides products, and ``run`` calls what loops over the steps.
     """
-    given = _Tensors.of(inputs, initial, memory, weights.to(products))
-    return _PackedAttentiveGRU.apply(*given, tuple(batch_sizes), parts, run)
+    constants = tuple(batch_sizes), parts
+    return _AttentiveGRU.apply(
+        lambda *tensors: run(_forward, tensors, *constants),
+        lambda *tensors: run(_backward, tensors, *constants),
+        *_Tensors.of(inputs, initial, memory, weights.to(products)),
+    )
 
 
 class _Tensors(NamedTuple):
@@ -196,21 +205,28 @@ class _Made(NamedTuple):
     reset_previous: Tensor
 
 
-class _PackedAttentiveGRU(torch.autograd.Function):
+class _AttentiveGRU(torch.autograd.Function):
+    """The operation in an implementation that has a backward pass of its own.
+
+    ``forward`` returns states, contexts, attention and whatever ``backward`` takes after what it was given.
+    """
+
     @staticmethod
-    def forward(ctx: Any, *given: Any) -> tuple[Tensor, ...]:
-        *tensors, ctx.batch_sizes, ctx.parts, ctx.run = given
-        made = _Made(*ctx.run(_forward, tuple(tensors), ctx.batch_sizes, ctx.parts))
-        ctx.save_for_backward(None, *tensors[1:], *made)  # the inputs are needed no more
-        ctx.mark_non_differentiable(made.attention)
-        return made.states, made.contexts, made.attention
+    def forward(
+        ctx: Any, forward: Callable[..., Any], backward: Callable[..., Any], *tensors: Tensor | None
+    ) -> tuple[Tensor, ...]:
+        states, contexts, attention, *kept = forward(*tensors)
+        # The inputs are needed no more.
+        ctx.save_for_backward(None, *tensors[1:], states, contexts, attention, *kept)
+        ctx.differentiate = backward
+        ctx.mark_non_differentiable(attention)
+        return states, contexts, attention
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_states: Tensor, grad_contexts: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         with torch.autocast(grad_states.device.type, enabled=False):
-            grads = ctx.run(_backward, (grad_states, grad_contexts, *ctx.saved_tensors), ctx.batch_sizes, ctx.parts)
-        return *grads, None, None, None
+            return None, None, *ctx.differentiate(grad_states, grad_contexts, *ctx.saved_tensors)
 
 
 def _forward(*given: Any) -> _Made:
@@ -282,35 +298,22 @@ def native_attentive_gru(
     products: torch.dtype,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Computes :func:`attentive_gru` in C++, ``native/attentive_gru.cpp``, which narrows weights as it copies them."""
-    given = _Tensors.of(inputs, initial[: batch_sizes[0]], memory, weights)
-    return _NativeAttentiveGRU.apply(*given, products, tuple(batch_sizes))
+    native, constants = torch.ops.recurrent_mt, (products, batch_sizes)
 
+    def forward(*tensors: Any) -> tuple[Tensor, ...]:
+        return native.attentive_gru(tensors[0], *_native_arguments(_Tensors(*tensors)), *constants)
 
-class _NativeAttentiveGRU(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, *given: Any) -> tuple[Tensor, ...]:
-        *tensors, ctx.products, ctx.batch_sizes = given
-        arguments = _native_arguments(_Tensors(*tensors))
-        made = torch.ops.recurrent_mt.attentive_gru(tensors[0], *arguments, ctx.products, ctx.batch_sizes)
-        ctx.save_for_backward(None, *tensors[1:], *made)  # the inputs are needed no more
-        ctx.mark_non_differentiable(made[2])
-        return made[:3]
+    def backward(grad_states: Tensor, grad_contexts: Tensor, *saved: Any) -> tuple[Tensor | None, ...]:
+        given, made = _Tensors(*saved[: len(_Tensors._fields)]), saved[len(_Tensors._fields) :]
+        grad_inputs, grad_initial, grad_keys, grad_contexts, *grads, grad_energies, entered = (
+            native.attentive_gru_backward(grad_states, grad_contexts, *_native_arguments(given), *made, *constants)
+        )
+        if grad_keys is None:
+            grad_keys = outer_products(grad_energies, entered, batch_sizes, given.keys)
+        grad_values = outer_products(made[2], grad_contexts, batch_sizes, given.values)
+        return grad_inputs, grad_initial, grad_keys, grad_values, None, *grads
 
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad_states: Tensor, grad_contexts: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
-        number = len(_Tensors._fields)
-        given, made = _Tensors(*ctx.saved_tensors[:number]), ctx.saved_tensors[number:]
-        with torch.autocast("cpu", enabled=False):
-            grad_inputs, grad_initial, grad_keys, grad_contexts, *grads, grad_energies, entered = (
-                torch.ops.recurrent_mt.attentive_gru_backward(
-                    grad_states, grad_contexts, *_native_arguments(given), ctx.products, ctx.batch_sizes, list(made)
-                )
-            )
-            if grad_keys is None:
-                grad_keys = outer_products(grad_energies, entered, ctx.batch_sizes, given.keys)
-            grad_values = outer_products(made[2], grad_contexts, ctx.batch_sizes, given.values)
-        return grad_inputs, grad_initial, grad_keys, grad_values, None, *grads, None, None
+    return _AttentiveGRU.apply(forward, backward, *_Tensors.of(inputs, initial[: batch_sizes[0]], memory, weights))
 
 
 def _native_arguments(given: _Tensors) -> tuple[Any, ...]:

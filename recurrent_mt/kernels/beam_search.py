@@ -113,27 +113,10 @@ def beam_search(weights: DecoderWeights, source: SearchSource, options: SearchOp
     """All finished hypotheses, in the order in which they ended.
 
     Raises:
-        ValueError: naming the argument whose shape or format does not fit.
+        ValueError: if there are no more words than the beam is wide.
     """
     sentences, lengths, scores, words, parts, attention = torch.ops.recurrent_mt.beam_search(
-        weights.factors,
-        weights.columns,
-        weights.embedding,
-        weights.output_bias,
-        weights.word_bias,
-        weights.is_min_gru,
-        weights.maxout,
-        weights.word_first,
-        weights.norms,
-        weights.norm_epsilon,
-        source.initial,
-        source.keys,
-        source.products,
-        source.padding_mask,
-        weights.score,
-        source.allowed,
-        source.has_attention,
-        *options,
+        *weights, *source, *options
     )
     sizes = lengths.tolist()
     attentions = attention.split(sizes) if source.has_attention else [None] * len(sizes)

@@ -5,6 +5,7 @@ Gradients, if needed, are therefore computed in the forward pass; the backward p
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
@@ -117,7 +118,7 @@ def packed_cross_entropy(
     products: torch.dtype,
 ) -> tuple[Tensor, Tensor]:
     """Computes :func:`cross_entropy` in PyTorch."""
-    return _PackedCrossEntropy.apply(features, weight.to(products), bias, target, label_smoothing)
+    return _CrossEntropy.apply(_loss_and_gradients, features, weight.to(products), bias, target, label_smoothing)
 
 
 class _Gradients(NamedTuple):
@@ -128,46 +129,62 @@ class _Gradients(NamedTuple):
     bias: Tensor | None
 
 
-class _PackedCrossEntropy(torch.autograd.Function):
+class _CrossEntropy(torch.autograd.Function):
+    """The loss in an implementation that computes its gradients at once.
+
+    ``compute`` takes what follows it, and then which of the first three need gradients. It returns the loss, the
+    targets' part of it, and those gradients.
+    """
+
     @staticmethod
     def forward(
-        ctx: Any,
-        features: Tensor,
-        weight: Tensor,
-        bias: Tensor | None,
-        target: Tensor,
-        label_smoothing: float,
+        ctx: Any, compute: Callable[..., Any], features: Tensor, weight: Tensor, bias: Tensor | None, *rest: Any
     ) -> tuple[Tensor, Tensor]:
-        dtype = torch.promote_types(features.dtype, torch.float32)
-        wanted = _Gradients(*(
-            torch.zeros_like(tensor, dtype=dtype) if needed and tensor is not None else None
-            for tensor, needed in zip((features, weight, bias), ctx.needs_input_grad)
-        ))  # fmt: skip
-        others = label_smoothing / (weight.size(0) - 1) if label_smoothing else 0.0
-        total, of_others = (features.new_zeros((), dtype=dtype) for _ in range(2))
-        for rows in _pieces(features.size(0), weight):
-            some, words = features[rows], target[rows].unsqueeze(1)
-            log_probabilities = torch.log_softmax(_scores(some, weight, bias), dim=1)
-            total -= log_probabilities.gather(1, words).sum()
-            if others:
-                of_others -= others * log_probabilities.sum()
-            if any(ctx.needs_input_grad):
-                # The gradient of the scores is softmax − q.
-                grad = log_probabilities.exp_()
-                if others:
-                    grad.sub_(others)
-                grad.scatter_add_(1, words, grad.new_full(words.shape, label_smoothing + others - 1))
-                _add_gradients_(wanted, rows, grad, some, weight)
-        ctx.save_for_backward(*wanted)
+        loss, total, *grads = compute(features, weight, bias, *rest, *ctx.needs_input_grad[1:4])
+        ctx.save_for_backward(*grads)
         ctx.dtypes = features.dtype, weight.dtype, None if bias is None else bias.dtype
+        ctx.number_of_others = len(rest)
         ctx.mark_non_differentiable(total)
-        return (1 - label_smoothing - others) * total + of_others, total
+        return loss, total
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         saved = zip(ctx.saved_tensors, ctx.dtypes)
-        return *(None if grad is None else (grad * grad_loss).to(dtype) for grad, dtype in saved), None, None
+        grads = (None if grad is None else (grad * grad_loss).to(dtype) for grad, dtype in saved)
+        return None, *grads, *[None] * ctx.number_of_others
+
+
+def _loss_and_gradients(
+    features: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    target: Tensor,
+    label_smoothing: float,
+    *needed: bool,
+) -> tuple[Tensor | None, ...]:
+    """The loss, the targets' part of it, and the gradients of features, weight and bias that are needed."""
+    dtype = torch.promote_types(features.dtype, torch.float32)
+    wanted = _Gradients(*(
+        torch.zeros_like(tensor, dtype=dtype) if is_needed and tensor is not None else None
+        for tensor, is_needed in zip((features, weight, bias), needed)
+    ))  # fmt: skip
+    others = label_smoothing / (weight.size(0) - 1) if label_smoothing else 0.0
+    total, of_others = (features.new_zeros((), dtype=dtype) for _ in range(2))
+    for rows in _pieces(features.size(0), weight):
+        some, words = features[rows], target[rows].unsqueeze(1)
+        log_probabilities = torch.log_softmax(_scores(some, weight, bias), dim=1)
+        total -= log_probabilities.gather(1, words).sum()
+        if others:
+            of_others -= others * log_probabilities.sum()
+        if any(needed):
+            # The gradient of the scores is softmax − q.
+            grad = log_probabilities.exp_()
+            if others:
+                grad.sub_(others)
+            grad.scatter_add_(1, words, grad.new_full(words.shape, label_smoothing + others - 1))
+            _add_gradients_(wanted, rows, grad, some, weight)
+    return (1 - label_smoothing - others) * total + of_others, total, *wanted
 
 
 def _pieces(rows: int, weight: Tensor) -> list[slice]:
@@ -204,27 +221,8 @@ def native_cross_entropy(
     products: torch.dtype,
 ) -> tuple[Tensor, Tensor]:
     """Computes :func:`cross_entropy` in C++, ``native/cross_entropy.cpp``."""
-    return _NativeCrossEntropy.apply(features, weight, bias, target, label_smoothing, products)
-
-
-class _NativeCrossEntropy(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, features: Tensor, weight: Tensor, bias: Tensor | None, *rest: Any) -> tuple[Tensor, Tensor]:
-        own = None if bias is None else bias.dtype
-        bias = None if bias is None else bias.to(features.dtype)
-        loss, total, *grads = torch.ops.recurrent_mt.cross_entropy(
-            features, weight, bias, *rest, *ctx.needs_input_grad[:3]
-        )
-        ctx.save_for_backward(*grads)
-        ctx.dtypes = features.dtype, weight.dtype, own
-        ctx.mark_non_differentiable(total)
-        return loss, total
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
-        saved = zip(ctx.saved_tensors, ctx.dtypes)
-        return *(None if grad is None else (grad * grad_loss).to(dtype) for grad, dtype in saved), *[None] * 3
+    compute = torch.ops.recurrent_mt.cross_entropy
+    return _CrossEntropy.apply(compute, features, weight, bias, target, label_smoothing, products)
 
 
 CROSS_ENTROPY = Operation(

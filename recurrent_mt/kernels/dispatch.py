@@ -155,6 +155,8 @@ def check_runnable(implementation: str, operation: str, weight: Tensor) -> None:
             raise ValueError(f"{subject} runs on the CPU, but the tensors are on {weight.device}")
         if weight.dtype not in NATIVE_DTYPES:
             raise ValueError(f"{subject} needs float32 or float64, not {weight.dtype}")
+        if not _knows_autocast(weight.dtype):
+            raise ValueError(f"{subject} can be under autocast with float32 weights and bfloat16 alone")
         reason = native.reason_unavailable()
         if reason is not None:
             raise ValueError(f"{subject} cannot run here: {reason}")

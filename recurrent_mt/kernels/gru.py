@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -128,8 +128,14 @@ def packed_gru(
 
     ``elementwise`` is what happens between the matrix products, and ``run`` calls what loops over the steps.
     """
-    return _PackedGRU.apply(
-        inputs, initial, *gate.to(products), *candidate.to(products), tuple(batch_sizes), elementwise, run
+    constants = tuple(batch_sizes), elementwise
+    return _GRU.apply(
+        lambda *tensors: run(_forward, tensors, *constants),
+        lambda *tensors: run(_backward, tensors, *constants),
+        inputs,
+        initial,
+        *gate.to(products),
+        *candidate.to(products),
     )
 
 
@@ -217,31 +223,26 @@ class StateGradients:
         before[: grad.size(0)] += grad
 
 
-class _PackedGRU(torch.autograd.Function):
+class _GRU(torch.autograd.Function):
+    """A GRU whose implementation has a backward pass of its own.
+
+    ``forward`` returns the states and whatever ``backward`` takes after what it was given, but for the inputs.
+    """
+
     @staticmethod
-    def forward(  # noqa: PLR0913 (autograd takes tensors one by one)
-        ctx: Any,
-        inputs: Tensor,
-        initial: Tensor,
-        gate_left: Tensor,
-        gate_right: Tensor | None,
-        candidate_left: Tensor,
-        candidate_right: Tensor | None,
-        batch_sizes: tuple[int, ...],
-        elementwise: Elementwise,
-        run: Run,
+    def forward(
+        ctx: Any, forward: Callable[..., Any], backward: Callable[..., Any], inputs: Tensor, *given: Tensor | None
     ) -> Tensor:
-        weights = gate_left, gate_right, candidate_left, candidate_right
-        states, gates, candidates, reset_previous = run(_forward, (inputs, initial, *weights), batch_sizes, elementwise)
-        ctx.save_for_backward(initial, *weights, states, gates, candidates, reset_previous)
-        ctx.batch_sizes, ctx.elementwise, ctx.run = batch_sizes, elementwise, run
+        states, *kept = forward(inputs, *given)
+        ctx.save_for_backward(*given, states, *kept)
+        ctx.differentiate = backward
         return states
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_states: Tensor) -> tuple[Tensor | None, ...]:
-        grads = ctx.run(_backward, (grad_states, *ctx.saved_tensors), ctx.batch_sizes, ctx.elementwise)
-        return *grads, None, None, None
+        with torch.autocast(grad_states.device.type, enabled=False):
+            return None, None, *ctx.differentiate(grad_states, *ctx.saved_tensors)
 
 
 def _forward(
@@ -315,37 +316,15 @@ def native_gru(
     products: torch.dtype,
 ) -> Tensor:
     """Computes :func:`gru` in C++, ``native/gru.cpp``, which narrows the weights while it copies them."""
-    return _NativeGRU.apply(inputs, initial[: batch_sizes[0]], *gate, *candidate, products, tuple(batch_sizes))
-
-
-class _NativeGRU(torch.autograd.Function):
-    @staticmethod
-    def forward(  # noqa: PLR0913 (autograd takes tensors one by one)
-        ctx: Any,
-        inputs: Tensor,
-        initial: Tensor,
-        gate_left: Tensor,
-        gate_right: Tensor | None,
-        candidate_left: Tensor,
-        candidate_right: Tensor | None,
-        products: torch.dtype,
-        batch_sizes: tuple[int, ...],
-    ) -> Tensor:
-        given = initial, gate_left, gate_right, candidate_left, candidate_right
-        states, gates, candidates = torch.ops.recurrent_mt.gru(inputs, *given, products, batch_sizes)
-        ctx.save_for_backward(*given, states, gates, candidates)
-        ctx.products, ctx.batch_sizes = products, batch_sizes
-        return states
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad_states: Tensor) -> tuple[Tensor | None, ...]:
-        *given, states, gates, candidates = ctx.saved_tensors
-        with torch.autocast("cpu", enabled=False):
-            grads = torch.ops.recurrent_mt.gru_backward(
-                grad_states, *given, ctx.products, ctx.batch_sizes, states, gates, candidates
-            )
-        return *grads, None, None
+    native, constants = torch.ops.recurrent_mt, (products, batch_sizes)
+    return _GRU.apply(
+        lambda *tensors: native.gru(*tensors, *constants),
+        lambda *tensors: native.gru_backward(*tensors, *constants),
+        inputs,
+        initial[: batch_sizes[0]],
+        *gate,
+        *candidate,
+    )
 
 
 def recorded_gru(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -61,34 +61,57 @@ def reference_min_gru(inputs: Tensor, initial: Tensor, batch_sizes: tuple[int, .
 
 def packed_min_gru(inputs: Tensor, initial: Tensor, batch_sizes: tuple[int, ...]) -> Tensor:
     """Computes :func:`min_gru` in PyTorch; its gradient is the same recurrence, from the last row to the first."""
-    return _PackedMinGRU.apply(inputs, initial, batch_sizes)
+    return _MinGRU.apply(_forward, _backward, inputs, initial, batch_sizes)
 
 
-class _PackedMinGRU(torch.autograd.Function):
+class _MinGRU(torch.autograd.Function):
+    """A minimal GRU whose implementation has a backward pass of its own.
+
+    ``forward`` returns the states and whatever ``backward`` takes after inputs, initial states, and states.
+    """
+
     @staticmethod
-    def forward(ctx: Any, inputs: Tensor, initial: Tensor, batch_sizes: tuple[int, ...]) -> Tensor:
-        update, candidate = inputs.chunk(2, dim=1)
-        update = update.sigmoid()
-        keep, add, begin = 1 - update, update * candidate, batch_sizes[0]
-        add[:begin] += keep[:begin] * initial[:begin]
-        states = linear_recurrence(keep, add, batch_sizes)
-        ctx.save_for_backward(update, candidate, initial, states)
-        ctx.batch_sizes = batch_sizes
+    def forward(
+        ctx: Any,
+        forward: Callable[..., Any],
+        backward: Callable[..., Any],
+        inputs: Tensor,
+        initial: Tensor,
+        batch_sizes: tuple[int, ...],
+    ) -> Tensor:
+        states, *kept = forward(inputs, initial, batch_sizes)
+        ctx.save_for_backward(inputs, initial, states, *kept)
+        ctx.differentiate, ctx.batch_sizes = backward, batch_sizes
         return states
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        update, candidate, initial, states = ctx.saved_tensors
-        keep, begin = 1 - update, ctx.batch_sizes[0]
-        # What a state passes on is kept by the gate of the row that reads it.
-        passed_on = following_rows(keep, ctx.batch_sizes)
-        grad = linear_recurrence(passed_on, grad, ctx.batch_sizes, backward=True)
-        kept = grad * keep
-        change = candidate - previous_rows(states, initial, ctx.batch_sizes)
-        grad_initial = torch.zeros_like(initial)
-        grad_initial[:begin] = kept[:begin]
-        return torch.cat([kept * update * change, grad * update], dim=1), grad_initial, None
+        return None, None, *ctx.differentiate(grad, *ctx.saved_tensors, ctx.batch_sizes), None
+
+
+def _forward(inputs: Tensor, initial: Tensor, batch_sizes: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+    """The states and the update gates (N, H)."""
+    update, candidate = inputs.chunk(2, dim=1)
+    update = update.sigmoid()
+    keep, add, begin = 1 - update, update * candidate, batch_sizes[0]
+    add[:begin] += keep[:begin] * initial[:begin]
+    return linear_recurrence(keep, add, batch_sizes), update
+
+
+def _backward(
+    grad: Tensor, inputs: Tensor, initial: Tensor, states: Tensor, update: Tensor, batch_sizes: tuple[int, ...]
+) -> tuple[Tensor, Tensor]:
+    """The gradients of inputs and first states."""
+    candidate, keep, begin = inputs.chunk(2, dim=1)[1], 1 - update, batch_sizes[0]
+    # What a state passes on is kept by the gate of the row that reads it.
+    passed_on = following_rows(keep, batch_sizes)
+    grad = linear_recurrence(passed_on, grad, batch_sizes, backward=True)
+    kept = grad * keep
+    change = candidate - previous_rows(states, initial, batch_sizes)
+    grad_initial = torch.zeros_like(initial)
+    grad_initial[:begin] = kept[:begin]
+    return torch.cat([kept * update * change, grad * update], dim=1), grad_initial
 
 
 def linear_recurrence(keep: Tensor, add: Tensor, batch_sizes: Sequence[int], *, backward: bool = False) -> Tensor:
@@ -131,21 +154,8 @@ def by_doubling(keep: Tensor, add: Tensor, batch_sizes: Sequence[int], *, backwa
 
 def native_min_gru(inputs: Tensor, initial: Tensor, batch_sizes: tuple[int, ...]) -> Tensor:
     """Computes :func:`min_gru` in C++, ``native/min_gru.cpp``."""
-    return _NativeMinGRU.apply(inputs, initial, batch_sizes)
-
-
-class _NativeMinGRU(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, inputs: Tensor, initial: Tensor, batch_sizes: tuple[int, ...]) -> Tensor:
-        states = torch.ops.recurrent_mt.min_gru(inputs, initial, batch_sizes)
-        ctx.save_for_backward(inputs, initial, states)
-        ctx.batch_sizes = batch_sizes
-        return states
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        return *torch.ops.recurrent_mt.min_gru_backward(grad, *ctx.saved_tensors, ctx.batch_sizes), None
+    native = torch.ops.recurrent_mt
+    return _MinGRU.apply(lambda *given: [native.min_gru(*given)], native.min_gru_backward, inputs, initial, batch_sizes)
 
 
 MIN_GRU = Operation(

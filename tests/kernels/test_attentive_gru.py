@@ -132,6 +132,10 @@ def test_wrong_shapes_and_backends_given_to_attentive_gru_are_refused_by_name():
     with pytest.raises(ValueError, match=r"inputs must be \(2, 15\), not \(1, 15\)"):
         run(counts, mask)("packed", tensors[0][:1], *tensors[1:])
     with pytest.raises(
+        ValueError, match=r"values \(B, S, D\) and padding_mask \(B, S\) do not fit: \(1, 5, 4\), \(1, 4, 6\)"
+    ):
+        run(counts, mask)("packed", *tensors[:3], tensors[3][:, 1:], *tensors[4:])
+    with pytest.raises(
         ValueError, match="attentive_gru has no implementation 'x'; it has: fused, native, packed, reference"
     ):
         run(counts, mask)("x", *tensors)

@@ -240,14 +240,3 @@ def test_rows_beyond_one_piece_count_as_much(backend):
     torch.testing.assert_close(ours, expected)
     for a, b in zip(gradients(ours, [features, weight]), gradients(expected, [features, weight])):
         torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-4)
-
-
-@every_backend(["packed", "native"])
-def test_features_without_numbers_leave_the_bias_alone(backend):
-    _, _, bias, target = problem()
-    empty = torch.zeros(ROWS, 0, dtype=torch.float64), torch.zeros(VOCABULARY, 0, dtype=torch.float64)
-    for dtype in (torch.float64, torch.float32):
-        ours, expected = (
-            run(*(t.to(dtype) for t in (*empty, bias)), target) for run in (within(backend, loss_of), torchs)
-        )
-        torch.testing.assert_close(ours, expected)

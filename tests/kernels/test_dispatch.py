@@ -55,6 +55,17 @@ def test_auto_runs_under_every_autocast(recurrence, products, states):
     torch.testing.assert_close(found, expected, rtol=2e-2, atol=2e-2)
 
 
+@needs_native
+@pytest.mark.parametrize(("states", "products"), [(torch.float64, torch.bfloat16), (torch.float32, torch.float16)])
+def test_native_kernels_that_are_asked_for_refuse_an_autocast_that_they_do_not_know(states, products):
+    function, tensors = recurrence_of("gru", [3, 2], product=False, dtype=states)
+    with (
+        torch.autocast("cpu", dtype=products),
+        pytest.raises(ValueError, match="gru as 'native' can be under autocast"),
+    ):
+        function("native", *tensors)
+
+
 @every_recurrence
 @pytest.mark.parametrize("name", ["packed", pytest.param("native", marks=needs_native)])
 def test_a_backward_pass_inside_autocast_is_that_outside_of_it(recurrence, name):

@@ -133,32 +133,6 @@ def test_the_library_is_where_it_is_looked_for(other_folder, tmp_path, monkeypat
     assert sorted(other_folder.iterdir()) == [compiler, library(other_folder)]
 
 
-#: A call with one argument that does not fit, and what the error says.
-GRU = {"inputs": 0, "initial": 1, "gate": 2, "candidate": 4}
-
-
-@needs_native
-@pytest.mark.parametrize(
-    ("argument", "value", "message"),
-    [
-        ("inputs", torch.zeros(3, 12), r"inputs must be \[5, 12\], not \[3, 12\]"),
-        ("inputs", torch.zeros(5, 12).double(), "inputs must be Float, not Double"),
-        ("initial", torch.zeros(2, 4).half(), "products must be Half, not Float"),
-        ("gate", torch.zeros(4, 4), r"gate_weight must be \[8, 4\], not \[4, 4\]"),
-        ("candidate", torch.zeros(4, 4).long(), "candidate_weight must be Float, not Long"),
-        ("products", torch.half, "products must be Float or bfloat16, not Half"),
-        ("counts", [3, 2], "counts must be positive, at most 2, and never increase"),
-        ("counts", [], "counts must not be empty"),
-    ],
-)
-def test_the_operation_names_the_argument_that_does_not_fit(argument, value, message):
-    counts, (inputs, initial, gate, candidate) = test_gru.arguments([3, 2], 4)
-    given = [inputs, initial, gate, None, candidate, None, torch.float32, list(counts)]
-    given[{**GRU, "products": 6, "counts": 7}[argument]] = value
-    with pytest.raises(ValueError, match=message):
-        torch.ops.recurrent_mt.gru(*given)
-
-
 @needs_native
 @pytest.mark.parametrize("scale", [1.0, 30.0, 200.0])
 def test_additive_attention_survives_large_queries_and_keys(scale):

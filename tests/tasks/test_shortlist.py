@@ -53,6 +53,16 @@ def test_translations_are_those_among_the_words_of_each_sentence(attention, tmp_
             torch.testing.assert_close(hypothesis, other, rtol=1e-5, atol=1e-5)
 
 
+@needs_native
+def test_a_beam_wider_than_the_words_that_a_shortlist_leaves_is_refused(tmp_path):
+    for_task = task(target_words=60)
+    built = model(attention="none", vocabulary=64)
+    generator = NativeGenerator([built], built.decoder.dictionary, beam_size=9)
+    generator.shortlist = shortlist_of(every_second_word(for_task), tmp_path, for_task)
+    with pytest.raises(ValueError, match="beam must be from 1 to one less than the vocabulary, 6, not 9"):
+        generator.generate([built], {"net_input": sources([1, 1])})
+
+
 def test_a_source_word_without_a_line_has_its_own_spelling_and_what_every_translation_may_have(tmp_path):
     for_task = task(joined=True)
     words = for_task.target_dictionary

@@ -193,84 +193,53 @@ class BeamSearch {
 
 using Hypotheses = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>;
 
-/// `factors` are those of word, readout, the output's one or two, and the query's, if there is one, and then, of a GRU,
-/// of gate and candidate, as `right_factor` stored them; `columns` are their numbers of columns. `initial` (B, H) are
-/// the states of a GRU, (B, 2H) those of two minimal ones.
+/// The arguments are those of `beam_search` in recurrent_mt/kernels/beam_search.py, in the order of its tuples.
 Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Tensor& embedding,
-                       const optional<Tensor>& output_bias, const optional<Tensor>& word_bias, bool is_min_gru,
-                       bool maxout, bool word_first, at::TensorList norms, optional<double> norm_epsilon,
-                       const Tensor& initial, const Tensor& keys, const Tensor& products, const Tensor& padding_mask,
-                       const optional<Tensor>& score, const optional<Tensor>& allowed, bool has_attention, int64_t beam,
-                       int64_t longest, int64_t shortest, double unknown_penalty, double temperature, int64_t begin,
-                       int64_t end, int64_t padding, int64_t unknown) {
-  const auto number = initial.scalar_type();
-  TORCH_CHECK_VALUE(initial.dim() == 2 && embedding.dim() == 2 && products.dim() == 3 && keys.dim() == 3,
-                    "initial, embedding, products and keys must have 2, 2, 3 and 3 dimensions, not ", initial.sizes(),
-                    ", ", embedding.sizes(), ", ", products.sizes(), " and ", keys.sizes());
-  const int64_t states = is_min_gru ? 2 : 1, sentences = initial.size(0), size = initial.size(1) / states,
-                width = products.size(2), vocabulary = embedding.size(0), sums = width - (is_min_gru ? 2 : 3) * size,
-                features = maxout ? sums / 2 : sums, has_query = score.has_value(), has_gates = is_min_gru ? 0 : 2;
-  const int64_t outputs = static_cast<int64_t>(factors.size()) - 2 - has_query - has_gates;
-  TORCH_CHECK_VALUE((outputs == 1 || outputs == 2) && columns.size() == factors.size(),
-                    "factors must be 3 to 7 with as many columns, not ", factors.size(), " and ", columns.size());
-  TORCH_CHECK_VALUE(!is_min_gru || !word_first, "minimal GRUs read the begin symbol: word_first must be false");
-  TORCH_CHECK_VALUE(size * states == initial.size(1), "initial must be (B, 2H), not ", initial.sizes());
-  TORCH_CHECK_VALUE(sums > 0 && (!maxout || sums % 2 == 0), "products must be (B, S, 3H + W), not ", products.sizes());
+                       const optional<Tensor>& output_bias, const optional<Tensor>& word_bias,
+                       const optional<Tensor>& score, bool is_min_gru, bool maxout, bool word_first,
+                       at::TensorList norms, optional<double> norm_epsilon, const Tensor& initial, const Tensor& keys,
+                       const Tensor& products, const Tensor& padding_mask, bool has_attention,
+                       const optional<Tensor>& allowed, int64_t beam, int64_t longest, int64_t shortest,
+                       double unknown_penalty, double temperature, int64_t begin, int64_t end, int64_t padding,
+                       int64_t unknown) {
+  const int64_t size = initial.size(1) / (is_min_gru ? 2 : 1), vocabulary = embedding.size(0),
+                sums = products.size(2) - (is_min_gru ? 2 : 3) * size;
+  // A shortlist may leave fewer words than fairseq has made the beam for.
   TORCH_CHECK_VALUE(0 < beam && beam < vocabulary, "beam must be from 1 to one less than the vocabulary, ", vocabulary,
                     ", not ", beam);
-  TORCH_CHECK_VALUE(temperature > 0, "temperature must be positive, not ", temperature);
-  TORCH_CHECK_VALUE(!norm_epsilon || *norm_epsilon > 0, "norm_epsilon must be positive, not ", *norm_epsilon);
-  for (const int64_t word : {begin, end, padding, unknown})
-    TORCH_CHECK_VALUE(0 <= word && word < vocabulary, "begin, end, padding and unknown must be from 0 to ",
-                      vocabulary - 1, ", not ", word);
-  const int64_t words = products.size(1), key_size = keys.size(2);
-  const Source source{checked("keys", keys, {sentences, words, key_size}, number),
-                      checked("products", products, {sentences, words, width}, number),
-                      checked("padding_mask", padding_mask, {sentences, words}, at::kBool),
-                      checked("score", score, {key_size}, number),
-                      checked("allowed", allowed, {sentences, vocabulary}, at::kBool),
+  const Source source{keys.contiguous(),
+                      products.contiguous(),
+                      padding_mask.contiguous(),
+                      score,
+                      allowed ? optional<Tensor>(allowed->contiguous()) : std::nullopt,
                       has_attention};
-  TORCH_CHECK_VALUE(has_attention || words == 1, "products must be one row a source without attention, not ", words);
-  TORCH_CHECK_VALUE(!has_attention || has_query || key_size == size, "keys must be as wide as the states they meet, ",
-                    size, ", not ", key_size);
-  const auto factor = [&](int64_t index, int64_t inner, int64_t expected) {
-    TORCH_CHECK_VALUE(columns[index] == expected, "columns must have ", expected, " at ", index, ", not ",
-                      columns[index]);
-    return RightFactor("factors", factors[index], inner, expected, number);
-  };
-  Decoder decoder{factor(0, embedding.size(1), width),
+  const size_t outputs = factors.size() - 2 - score.has_value() - (is_min_gru ? 0 : 2);
+  const auto factor = [&](size_t index, int64_t inner) { return RightFactor(factors[index], inner, columns[index]); };
+  Decoder decoder{factor(0, embedding.size(1)),
                   std::nullopt,
                   std::nullopt,
-                  factor(1, size, sums),
+                  factor(1, size),
                   {},
                   std::nullopt,
-                  checked("embedding", embedding, embedding.sizes(), number),
-                  checked("output_bias", output_bias, {vocabulary}, number),
-                  checked("word_bias", word_bias, {width}, number),
+                  embedding.contiguous(),
+                  output_bias,
+                  word_bias,
                   word_first,
                   norm_epsilon,
-                  {},
+                  norms.vec(),
                   size,
                   sums,
                   vocabulary,
                   maxout};
-  if (outputs == 2) {
-    const int64_t rank = columns[2];
-    TORCH_CHECK_VALUE(0 <= rank && rank <= factors[2].numel(), "columns must fit the factor at 2, not be ", rank);
-    decoder.output = Factors(factor(2, features, rank), factor(3, rank, vocabulary));
-  } else {
-    decoder.output = Factors(factor(2, features, vocabulary));
+  const int64_t features = maxout ? sums / 2 : sums;
+  decoder.output = outputs == 2 ? Factors(factor(2, features), factor(3, columns[2])) : Factors(factor(2, features));
+  if (score) decoder.query = factor(2 + outputs, size);
+  if (!is_min_gru) {
+    decoder.gate = factor(factors.size() - 2, size);
+    decoder.candidate = factor(factors.size() - 1, size);
   }
-  if (has_query) decoder.query = factor(2 + outputs, size, key_size);
-  if (has_gates) {
-    decoder.gate = factor(2 + outputs + has_query, size, 2 * size);
-    decoder.candidate = factor(3 + outputs + has_query, size, size);
-  }
-  TORCH_CHECK_VALUE(norms.empty() || (is_min_gru && norm_epsilon && norms.size() == 4),
-                    "norms must be gain and shift of both minimal GRUs, not ", norms.size(), " tensors");
-  for (const Tensor& norm : norms) decoder.norms.push_back(checked("norms", norm, {size}, number));
   const Search search{beam, longest, shortest, unknown_penalty, temperature, begin, end, padding, unknown};
-  return in_format("initial", number, [&](auto zero) {
+  return in_format(initial.scalar_type(), [&](auto zero) {
     BeamSearch<decltype(zero)> search_here(decoder, source, search, initial);
     search_here.run();
     return search_here.hypotheses();
@@ -282,14 +251,11 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def(
       "beam_search(Tensor[] factors, int[] columns, Tensor embedding, Tensor? output_bias, Tensor? word_bias, "
-      "bool is_min_gru, bool maxout, bool word_first, Tensor[] norms, float? norm_epsilon, Tensor initial, Tensor "
-      "keys, Tensor "
-      "products, Tensor padding_mask, Tensor? score, "
-      "Tensor? allowed, bool has_attention, int beam, int longest, int shortest, float unknown_penalty, float "
-      "temperature, int begin, "
-      "int end, int padding, int unknown) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
+      "Tensor? score, bool is_min_gru, bool maxout, bool word_first, Tensor[] norms, float? norm_epsilon, "
+      "Tensor initial, Tensor keys, Tensor products, Tensor padding_mask, bool has_attention, Tensor? allowed, "
+      "int beam, int longest, int shortest, float unknown_penalty, float temperature, int begin, int end, "
+      "int padding, int unknown) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)",
+      torch::dispatch(at::kCPU, &beam_search));
 }
-
-TORCH_LIBRARY_IMPL(recurrent_mt, CPU, library) { library.impl("beam_search", &beam_search); }
 
 }  // namespace recurrent_mt

@@ -114,18 +114,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy(const Tensor& f
                                                                  double label_smoothing, at::ScalarType products,
                                                                  bool needs_features, bool needs_weight,
                                                                  bool needs_bias) {
-  TORCH_CHECK_VALUE(features.dim() == 2 && weight.dim() == 2, "features and weight must be matrices, not ",
-                    features.sizes(), " and ", weight.sizes());
   const auto number = features.scalar_type();
   const int64_t rows = features.size(0), size = features.size(1), vocabulary = weight.size(0);
-  check_weight("weight", weight, vocabulary, size, number);
-  check_products("products", products, number);
-  const Tensor feature_rows = checked("features", features, {rows, size}, number),
-               words = checked("target", target, {rows}, at::kLong);
-  const optional<Tensor> biases = checked("bias", bias, {vocabulary}, number);
-  TORCH_CHECK_VALUE(label_smoothing == 0 || (0 < label_smoothing && label_smoothing < 1 && vocabulary > 1),
-                    "label_smoothing must be from 0 to below 1, and 0 for one word, not ", label_smoothing, " for ",
-                    vocabulary);
+  const Tensor words = target.contiguous();
   if (rows) {
     const auto [least, most] = words.aminmax();
     TORCH_CHECK_VALUE(least.item<int64_t>() >= 0 && most.item<int64_t>() < vocabulary, "target must be from 0 to ",
@@ -136,9 +127,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy(const Tensor& f
                   : rows        ? uninitialized({vocabulary, size}, number)
                                 : zeros({vocabulary, size}, number),
                   needs_bias ? zeros({vocabulary}, number) : Tensor()};
-  const auto [loss, total] = in_format("features", number, [&](auto zero) {
+  const auto [loss, total] = in_format(number, [&](auto zero) {
     using T = decltype(zero);
-    return run<T>(feature_rows, weight, biases, words, Labels<T>(label_smoothing, vocabulary), products, grads);
+    return run<T>(features.contiguous(), weight, bias, words, Labels<T>(label_smoothing, vocabulary), products, grads);
   });
   return {loss, total, grads.features, grads.weight, grads.bias};
 }
@@ -147,11 +138,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy(const Tensor& f
 
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def(
-      "cross_entropy(Tensor features, Tensor weight, Tensor? bias, Tensor target, float label_smoothing, "
-      "ScalarType products, bool needs_features, bool needs_weight, bool needs_bias) -> (Tensor, "
-      "Tensor, Tensor, Tensor, Tensor)");
+      "cross_entropy(Tensor features, Tensor weight, Tensor? bias, Tensor target, float label_smoothing, ScalarType "
+      "products, bool needs_features, bool needs_weight, bool needs_bias) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
+      torch::dispatch(at::kCPU, &cross_entropy));
 }
-
-TORCH_LIBRARY_IMPL(recurrent_mt, CPU, library) { library.impl("cross_entropy", &cross_entropy); }
 
 }  // namespace recurrent_mt

@@ -202,25 +202,6 @@ void sum_left_products(const Nodes<T>& nodes, const Level& level, Rows<const T> 
   sum_outer_products<T>(before, width, rows, size, products, sums, Into::add);
 }
 
-/// The sizes of a call, once all of its arguments fit.
-struct Sizes {
-  int64_t rows, size, sets;
-  int64_t width() const { return size + GATES; }
-};
-
-Sizes checked_sizes(const Tensor& leaves, const Tensor& matrices, at::IntArrayRef counts, at::ScalarType products) {
-  TORCH_CHECK_VALUE(leaves.dim() == 2, "leaves must be a matrix, not ", leaves.sizes());
-  const int64_t rows = leaves.size(0), size = leaves.size(1);
-  check_counts(counts, rows);
-  int64_t sum = 0;
-  for (const int64_t count : counts) sum += count;
-  TORCH_CHECK_VALUE(sum == rows, "counts must add up to ", rows, ", the rows of leaves, not ", sum);
-  TORCH_CHECK_VALUE(matrices.dim() == 4 && matrices.size(0) > 0, "matrices must be [L, 2, ", size + GATES, ", ", size,
-                    "], not ", matrices.sizes());
-  check_products("products", products, leaves.scalar_type());
-  return {rows, size, matrices.size(0)};
-}
-
 /// One of the sets of weights, each of which is a level's own; the last one is for all levels above, too.
 int64_t own_set(size_t level, int64_t sets) { return std::min(static_cast<int64_t>(level), sets - 1); }
 
@@ -275,37 +256,33 @@ void for_last_words(at::IntArrayRef counts, const Work& work) {
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> dilated_grconv(const Tensor& leaves, const Tensor& matrices,
                                                                           const Tensor& bias, at::IntArrayRef counts,
                                                                           int64_t height, at::ScalarType products) {
-  const Sizes sizes = checked_sizes(leaves, matrices, counts, products);
   const auto number = leaves.scalar_type();
-  const Tensor leaf_rows = checked("leaves", leaves, {sizes.rows, sizes.size}, number),
-               matrix_rows = checked("matrices", matrices, {sizes.sets, 2, sizes.width(), sizes.size}, number),
-               bias_rows = checked("bias", bias, {sizes.sets, sizes.width()}, number);
+  const int64_t rows = leaves.size(0), size = leaves.size(1), sets = matrices.size(0), width = size + GATES;
+  const Tensor leaf_rows = leaves.contiguous();
   const auto levels = levels_of(counts, height);
   const int64_t most = levels.empty() ? 0 : levels[0].count;
-  Tensor top = uninitialized({sizes.rows, sizes.size}, number), sums = uninitialized({sizes.rows, sizes.size}, number),
-         candidates = uninitialized({all_nodes(levels), sizes.size}, number),
+  Tensor top = uninitialized({rows, size}, number), sums = uninitialized({rows, size}, number),
+         candidates = uninitialized({all_nodes(levels), size}, number),
          gates = uninitialized({all_nodes(levels), GATES}, number),
-         kept = uninitialized({all_kept(levels), sizes.size}, number),
-         made = uninitialized({most, sizes.width()}, number),
-         summaries = uninitialized({counts[0], sizes.size}, number);
+         kept = uninitialized({all_kept(levels), size}, number), made = uninitialized({most, width}, number),
+         summaries = uninitialized({counts[0], size}, number);
   sums.copy_(leaf_rows);
-  const int64_t first = first_words(levels, sizes.rows);
+  const int64_t first = first_words(levels, rows);
   top.narrow(0, 0, first).copy_(leaf_rows.narrow(0, 0, first));
-  in_format("leaves", number, [&](auto zero) {
+  in_format(number, [&](auto zero) {
     using T = decltype(zero);
     const Nodes<T> nodes{rows_of<T>(top), rows_of<T>(kept), rows_of<T>(leaf_rows)};
     const Merged<T> merged{rows_of<T>(candidates), rows_of<T>(gates)};
-    Factors factors(matrix_rows.transpose(2, 3), products);
+    Factors factors(matrices.transpose(2, 3), products);
     for (size_t i = 0; i < levels.size(); i++) {
       const auto& [left, right] = factors.of(i);
-      const T* own_bias = bias_rows.const_data_ptr<T>() + own_set(i, sizes.sets) * sizes.width();
+      const T* own_bias = bias.const_data_ptr<T>() + own_set(i, sets) * width;
       grow<T>(nodes, levels[i], left, right, own_bias, rows_of<T>(made), rows_of<T>(sums), merged.part(levels[i]));
     }
     const auto last = rows_of<T>(summaries);
     for_last_words(counts, [&](int64_t row, int64_t sentence, int64_t count) {
-      std::memcpy(last[sentence], nodes.top[row], count * sizes.size * sizeof(T));
+      std::memcpy(last[sentence], nodes.top[row], count * size * sizeof(T));
     });
-    return 0;
   });
   return {top, sums, summaries, candidates, gates, kept};
 }
@@ -316,51 +293,41 @@ std::tuple<Tensor, Tensor, Tensor> dilated_grconv_backward(
     const std::optional<Tensor>& grad_summaries, const Tensor& leaves, const Tensor& matrices, const Tensor& bias,
     at::IntArrayRef counts, int64_t height, at::ScalarType products, const Tensor& top, const Tensor& candidates,
     const Tensor& gates, const Tensor& kept) {
-  const Sizes sizes = checked_sizes(leaves, matrices, counts, products);
   const auto number = leaves.scalar_type();
   const auto levels = levels_of(counts, height);
-  const int64_t rows = sizes.rows, size = sizes.size, width = sizes.width(), count = all_nodes(levels);
-  const Tensor leaf_rows = checked("leaves", leaves, {rows, size}, number),
-               matrix_rows = checked("matrices", matrices, {sizes.sets, 2, width, size}, number),
-               top_rows = checked("top", top, {rows, size}, number),
-               candidate_rows = checked("candidates", candidates, {count, size}, number),
-               gate_rows = checked("gates", gates, {count, GATES}, number),
-               kept_rows = checked("kept", kept, {all_kept(levels), size}, number);
-  const auto grad_node_rows = checked("grad_nodes", grad_nodes, {rows, size}, number),
-             grad_sum_rows = checked("grad_sums", grad_sums, {rows, size}, number),
-             grad_roots = checked("grad_summaries", grad_summaries, {counts[0], size}, number);
-  checked("bias", bias, {sizes.sets, width}, number);
+  const int64_t rows = leaves.size(0), size = leaves.size(1), sets = matrices.size(0), width = size + GATES;
+  const Tensor leaf_rows = leaves.contiguous();
   Tensor grad = uninitialized({rows, size}, number), grad_matrices = zeros(matrices.sizes(), number),
          grad_bias = zeros(bias.sizes(), number),
          made = uninitialized({levels.empty() ? 0 : levels[0].count, width}, number);
-  grad_node_rows ? grad.copy_(*grad_node_rows) : grad.zero_();
-  in_format("leaves", number, [&](auto zero) {
+  grad_nodes ? grad.copy_(*grad_nodes) : grad.zero_();
+  const Tensor of_sums = grad_sums ? grad_sums->contiguous() : Tensor();
+  const Tensor of_roots = grad_summaries ? grad_summaries->contiguous() : Tensor();
+  in_format(number, [&](auto zero) {
     using T = decltype(zero);
-    const Nodes<T> nodes{rows_of<T>(top_rows), rows_of<T>(kept_rows), rows_of<T>(leaf_rows)};
-    const Merged<T> merged{rows_of<T>(candidate_rows), rows_of<T>(gate_rows)};
-    const Gradients<T> grads{rows_of<T>(grad),
-                             grad_sum_rows ? rows_of<T>(*grad_sum_rows) : Rows<const T>{nullptr, 0, size}};
-    if (grad_roots)
+    const Nodes<T> nodes{rows_of<T>(top), rows_of<T>(kept), rows_of<T>(leaf_rows)};
+    const Merged<T> merged{rows_of<T>(candidates), rows_of<T>(gates)};
+    const Gradients<T> grads{rows_of<T>(grad), grad_sums ? rows_of<T>(of_sums) : Rows<const T>{nullptr, 0, size}};
+    if (grad_summaries)
       for_last_words(counts, [&](int64_t row, int64_t sentence, int64_t count) {
-        add<T>(rows_of<T>(*grad_roots).part(sentence, count), grads.nodes.part(row, count));
+        add<T>(rows_of<T>(of_roots).part(sentence, count), grads.nodes.part(row, count));
       });
-    Factors factors(matrix_rows, products);
+    Factors factors(matrices, products);
     for (size_t i = levels.size(); i-- > 0;) {
       const Level& level = levels[i];
       const auto before = rows_of<T>(made).part(0, level.count);
       gradient_before<T>(nodes, level, counts, grads, merged.part(level), before);
-      Tensor of_left = grad_matrices[own_set(i, sizes.sets)][0], of_right = grad_matrices[own_set(i, sizes.sets)][1];
+      Tensor of_left = grad_matrices[own_set(i, sets)][0], of_right = grad_matrices[own_set(i, sets)][1];
       sum_left_products<T>(nodes, level, before, products, of_left);
       sum_outer_products<T>(before, width, nodes.right(level), size, products, of_right, Into::add);
-      grad_bias[own_set(i, sizes.sets)].add_(made.narrow(0, 0, level.count).sum(0));
+      grad_bias[own_set(i, sets)].add_(made.narrow(0, 0, level.count).sum(0));
       const auto& [left, right] = factors.of(i);
       right.multiply<T>(before, grads.nodes.part(level.before, level.count), Into::add);
       for (const Run& run : level.runs)
         left.multiply<T>(before.part(run.first, run.count), grads.nodes.part(run.child, run.count), Into::add);
     }
-    return 0;
   });
-  if (grad_sum_rows) grad.add_(*grad_sum_rows);
+  if (grad_sums) grad.add_(*grad_sums);
   return {grad, grad_matrices, grad_bias};
 }
 
@@ -368,19 +335,14 @@ std::tuple<Tensor, Tensor, Tensor> dilated_grconv_backward(
 
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def(
-      "dilated_grconv(Tensor leaves, Tensor matrices, Tensor bias, int[] counts, int height, "
-      "ScalarType products) -> "
-      "(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
+      "dilated_grconv(Tensor leaves, Tensor matrices, Tensor bias, int[] counts, int height, ScalarType products) -> "
+      "(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)",
+      torch::dispatch(at::kCPU, &dilated_grconv));
   library.def(
       "dilated_grconv_backward(Tensor? grad_nodes, Tensor? grad_sums, Tensor? grad_summaries, Tensor leaves, "
-      "Tensor matrices, Tensor bias, int[] counts, int height, ScalarType products, Tensor top, Tensor "
-      "candidates, Tensor gates, Tensor kept) -> "
-      "(Tensor, Tensor, Tensor)");
-}
-
-TORCH_LIBRARY_IMPL(recurrent_mt, CPU, library) {
-  library.impl("dilated_grconv", &dilated_grconv);
-  library.impl("dilated_grconv_backward", &dilated_grconv_backward);
+      "Tensor matrices, Tensor bias, int[] counts, int height, ScalarType products, Tensor top, Tensor candidates, "
+      "Tensor gates, Tensor kept) -> (Tensor, Tensor, Tensor)",
+      torch::dispatch(at::kCPU, &dilated_grconv_backward));
 }
 
 }  // namespace recurrent_mt

@@ -62,13 +62,11 @@ INLINE void drop(const T* x, const uint32_t* word, uint32_t least, T scale, int6
 
 /// Sets numbers to zero with a probability and scales the others: the same ones whenever the key is the same.
 at::Tensor dropout(const at::Tensor& values, double probability, int64_t key) {
-  TORCH_CHECK_VALUE(values.defined(), "values must not be missing");
-  TORCH_CHECK_VALUE(0 <= probability && probability < 1, "probability must be from 0 to below 1, not ", probability);
-  const at::Tensor given = checked("values", values, values.sizes(), values.scalar_type());
+  const at::Tensor given = values.contiguous();
   at::Tensor result = uninitialized(given.sizes(), given.scalar_type());
   const auto least = static_cast<uint32_t>(std::min(std::round(std::ldexp(probability, 32)), std::ldexp(1.0, 32) - 1));
   const int64_t size = given.numel();
-  in_format("values", given.scalar_type(), [&](auto zero) {
+  in_format(given.scalar_type(), [&](auto zero) {
     using T = decltype(zero);
     const T* const from = given.const_data_ptr<T>();
     T* const to = result.data_ptr<T>();
@@ -85,7 +83,6 @@ at::Tensor dropout(const at::Tensor& values, double probability, int64_t key) {
         }
       });
     });
-    return 0;
   });
   return result;
 }
@@ -93,9 +90,7 @@ at::Tensor dropout(const at::Tensor& values, double probability, int64_t key) {
 }  // namespace
 
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
-  library.def("dropout(Tensor values, float probability, int key) -> Tensor");
+  library.def("dropout(Tensor values, float probability, int key) -> Tensor", torch::dispatch(at::kCPU, &dropout));
 }
-
-TORCH_LIBRARY_IMPL(recurrent_mt, CPU, library) { library.impl("dropout", &dropout); }
 
 }  // namespace recurrent_mt

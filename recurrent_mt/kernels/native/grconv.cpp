@@ -122,58 +122,35 @@ Tensor gradient_below(const Nodes<T>& nodes, Rows<const T> grad, Rows<const T> g
   return below;
 }
 
-/// Checks where the nodes of a level find their children.
-void check_children(const Tensor& below, const Tensor& left, int64_t first) {
-  TORCH_CHECK_VALUE(below.dim() == 2 && below.is_contiguous() && below.device().is_cpu(),
-                    "below must be a contiguous matrix on the CPU, not ", below.sizes());
-  TORCH_CHECK_VALUE(left.dim() == 1 && left.scalar_type() == at::kLong && left.is_contiguous(),
-                    "left must be contiguous row numbers, not ", left.sizes(), " of ", left.scalar_type());
-  TORCH_CHECK_VALUE(first >= 0 && first <= below.size(0) && left.size(0) == below.size(0) - first, "below must have ",
-                    first, " + ", left.size(0), " rows, those of right children last, not ", below.size(0));
-  const int64_t* rows = left.const_data_ptr<int64_t>();
-  TORCH_CHECK_VALUE(
-      std::all_of(rows, rows + left.size(0), [&](int64_t row) { return 0 <= row && row < below.size(0); }),
-      "left must be rows of below, from 0 to ", below.size(0) - 1);
-}
-
 std::tuple<Tensor, Tensor, Tensor> grconv_level(const Tensor& below, const Tensor& left, int64_t first,
                                                 const Tensor& left_factor, const Tensor& right_factor,
                                                 const Tensor& bias, bool is_tanh) {
-  check_children(below, left, first);
   const int64_t size = below.size(1), count = left.size(0), width = size + GATES;
   const auto number = below.scalar_type();
-  const Tensor biases = checked("bias", bias, {width}, number);
-  const RightFactor from_left("left_factor", left_factor, size, width, number),
-      from_right("right_factor", right_factor, size, width, number);
+  const RightFactor from_left(left_factor, size, width), from_right(right_factor, size, width);
   Tensor candidates = uninitialized({count, size}, number), gates = uninitialized({count, GATES}, number),
          nodes = uninitialized({count, size}, number);
-  in_format("below", number, [&](auto zero) {
+  in_format(number, [&](auto zero) {
     using T = decltype(zero);
-    grow<T>(Nodes<T>(below, left, first), from_left, from_right, biases, is_tanh, candidates, gates, nodes);
-    return 0;
+    grow<T>(Nodes<T>(below, left, first), from_left, from_right, bias, is_tanh, candidates, gates, nodes);
   });
   return {candidates, gates, nodes};
 }
 
 Tensor grconv_merge(const Tensor& below, const Tensor& left, int64_t first, const Tensor& candidates,
                     const Tensor& gates) {
-  check_children(below, left, first);
   const int64_t size = below.size(1), count = left.size(0);
-  const auto number = below.scalar_type();
-  const Tensor candidate_rows = checked("candidates", candidates, {count, size}, number),
-               gate_rows = checked("gates", gates, {count, GATES}, number);
-  Tensor nodes = uninitialized({count, size}, number);
-  in_format("below", number, [&](auto zero) {
+  Tensor nodes = uninitialized({count, size}, below.scalar_type());
+  in_format(below.scalar_type(), [&](auto zero) {
     using T = decltype(zero);
     const Nodes<T> level(below, left, first);
-    const Rows<const T> candidate = rows_of<T>(candidate_rows), gate = rows_of<T>(gate_rows);
+    const Rows<const T> candidate = rows_of<T>(candidates), gate = rows_of<T>(gates);
     const auto out = rows_of<T>(nodes);
     for_rows(count, size, [&](int64_t begin, int64_t end) {
       vectorized([=]() INLINE_LAMBDA {
         for (int64_t node = begin; node < end; node++) level.merge(node, candidate[node], gate[node], out[node]);
       });
     });
-    return 0;
   });
   return nodes;
 }
@@ -182,31 +159,22 @@ Tensor grconv_level_backward(const Tensor& grad, const Tensor& below, const Tens
                              const Tensor& candidates, const Tensor& gates, const Tensor& left_factor,
                              const Tensor& right_factor, bool is_tanh, Tensor sum_left, Tensor sum_right,
                              Tensor sum_bias) {
-  check_children(below, left, first);
   const int64_t size = below.size(1), count = left.size(0), width = size + GATES;
   const auto number = below.scalar_type();
-  const Tensor grad_rows = checked("grad", grad, {count, size}, number),
-               candidate_rows = checked("candidates", candidates, {count, size}, number),
-               gate_rows = checked("gates", gates, {count, GATES}, number);
-  checked("sum_left", sum_left, {width, size}, number);
-  checked("sum_right", sum_right, {width, size}, number);
-  checked("sum_bias", sum_bias, {width}, number);
-  TORCH_CHECK_VALUE(sum_left.is_contiguous() && sum_right.is_contiguous(), "sum_left and sum_right must be contiguous");
-  const RightFactor to_left("left_factor", left_factor, width, size, number),
-      to_right("right_factor", right_factor, width, size, number);
-  return in_format("below", number, [&](auto zero) {
+  const RightFactor to_left(left_factor, width, size), to_right(right_factor, width, size);
+  return in_format(number, [&](auto zero) {
     using T = decltype(zero);
     const Nodes<T> nodes(below, left, first);
     Tensor before = uninitialized({count, width}, number);
     const auto out = rows_of<T>(before);
-    const Rows<const T> gate = rows_of<T>(gate_rows);
-    gradient_before<T>(nodes, rows_of<T>(grad_rows), rows_of<T>(candidate_rows), gate, is_tanh, out);
+    const Rows<const T> grads = rows_of<T>(grad), gate = rows_of<T>(gates);
+    gradient_before<T>(nodes, grads, rows_of<T>(candidates), gate, is_tanh, out);
     const Tensor left_copy = nodes.copy_left();
     const auto products = left_factor.scalar_type();
     sum_outer_products<T>(out, width, rows_of<T>(left_copy), size, products, sum_left, Into::add);
     sum_outer_products<T>(out, width, nodes.right_rows(), size, products, sum_right, Into::add);
     sum_bias.add_(before.sum(0));
-    return gradient_below<T>(nodes, rows_of<T>(grad_rows), gate, out, to_left, to_right);
+    return gradient_below<T>(nodes, grads, gate, out, to_left, to_right);
   });
 }
 
@@ -215,18 +183,15 @@ Tensor grconv_level_backward(const Tensor& grad, const Tensor& below, const Tens
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def(
       "grconv_level(Tensor below, Tensor left, int first, Tensor left_factor, Tensor right_factor, Tensor bias, "
-      "bool is_tanh) -> (Tensor, Tensor, Tensor)");
-  library.def("grconv_merge(Tensor below, Tensor left, int first, Tensor candidates, Tensor gates) -> Tensor");
+      "bool is_tanh) -> (Tensor, Tensor, Tensor)",
+      torch::dispatch(at::kCPU, &grconv_level));
+  library.def("grconv_merge(Tensor below, Tensor left, int first, Tensor candidates, Tensor gates) -> Tensor",
+              torch::dispatch(at::kCPU, &grconv_merge));
   library.def(
       "grconv_level_backward(Tensor grad, Tensor below, Tensor left, int first, Tensor candidates, Tensor gates, "
       "Tensor left_factor, Tensor right_factor, bool is_tanh, Tensor(a!) sum_left, Tensor(b!) sum_right, "
-      "Tensor(c!) sum_bias) -> Tensor");
-}
-
-TORCH_LIBRARY_IMPL(recurrent_mt, CPU, library) {
-  library.impl("grconv_level", &grconv_level);
-  library.impl("grconv_merge", &grconv_merge);
-  library.impl("grconv_level_backward", &grconv_level_backward);
+      "Tensor(c!) sum_bias) -> Tensor",
+      torch::dispatch(at::kCPU, &grconv_level_backward));
 }
 
 }  // namespace recurrent_mt

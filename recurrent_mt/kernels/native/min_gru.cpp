@@ -12,32 +12,14 @@ namespace {
 
 using at::Tensor;
 
-/// The arguments of both directions, checked.
-struct Arguments {
-  int64_t size;
-  std::vector<Position> steps;
-  Tensor inputs, initial;  // (N, 2H), (B, H)
-
-  Arguments(const Tensor& rows, const Tensor& first_states, at::IntArrayRef counts)
-      : size(width_of(first_states)), steps(positions(counts)) {
-    check_counts(counts, first_states.size(0));
-    const auto number = first_states.scalar_type();
-    inputs = checked("inputs", rows, {this->rows(), 2 * size}, number);
-    initial = checked("initial", first_states, first_states.sizes(), number);
-  }
-
-  int64_t rows() const { return steps.back().first + steps.back().count; }
-  int64_t sentences() const { return steps.front().count; }
-};
-
 template <typename T>
-Tensor run(const Arguments& given) {
-  const int64_t size = given.size;
-  Tensor states = uninitialized({given.rows(), size}, number_of<T>());
-  const Rows<const T> x = rows_of<T>(given.inputs);
-  const States<T> in_time{rows_of<T>(given.initial), rows_of<T>(states), &given.steps};
-  for_rows(given.sentences(), 3 * size * given.steps.size(), [&](int64_t begin, int64_t end) {
-    for (const Position& step : given.steps)
+Tensor run(const Tensor& inputs, const Tensor& initial, const std::vector<Position>& steps) {
+  const int64_t size = initial.size(1);
+  Tensor states = uninitialized({inputs.size(0), size}, number_of<T>());
+  const Rows<const T> x = rows_of<T>(inputs);
+  const States<T> in_time{rows_of<T>(initial), rows_of<T>(states), &steps};
+  for_rows(steps.front().count, 3 * size * steps.size(), [&](int64_t begin, int64_t end) {
+    for (const Position& step : steps)
       min_gru_step<T>(x.part(step.first, step.count), in_time.entering(step), in_time.state(step), begin,
                       std::min(end, step.count), size);
   });
@@ -45,15 +27,16 @@ Tensor run(const Arguments& given) {
 }
 
 template <typename T>
-std::tuple<Tensor, Tensor> run_backward(const Arguments& given, const Tensor& grad_states, const Tensor& states) {
-  const int64_t size = given.size;
-  Tensor grad_inputs = uninitialized({given.rows(), 2 * size}, number_of<T>()),
-         grad_initial = zeros(given.initial.sizes(), number_of<T>());
-  const Rows<const T> x = rows_of<T>(given.inputs), grad = rows_of<T>(grad_states);
+std::tuple<Tensor, Tensor> run_backward(const Tensor& grad_states, const Tensor& inputs, const Tensor& initial,
+                                        const Tensor& states, const std::vector<Position>& steps) {
+  const int64_t size = initial.size(1);
+  Tensor grad_inputs = uninitialized(inputs.sizes(), number_of<T>()),
+         grad_initial = zeros(initial.sizes(), number_of<T>());
+  const Rows<const T> x = rows_of<T>(inputs), grad = rows_of<T>(grad_states);
   const Rows<T> grad_x = rows_of<T>(grad_inputs), carry = rows_of<T>(grad_initial);
-  const States<T> in_time{rows_of<T>(given.initial), rows_of<T>(states), &given.steps};
-  for_rows(given.sentences(), 6 * size * given.steps.size(), [&](int64_t begin, int64_t end) {
-    for (auto step = given.steps.rbegin(); step != given.steps.rend(); ++step) {
+  const States<T> in_time{rows_of<T>(initial), rows_of<T>(states), &steps};
+  for_rows(steps.front().count, 6 * size * steps.size(), [&](int64_t begin, int64_t end) {
+    for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
       const auto part = [&](auto rows) { return rows.part(step->first, step->count); };
       vectorized([=, entering = Rows<const T>(in_time.entering(*step)), inputs = part(x), grads = part(grad),
                   grad_rows = part(grad_x), last = std::min(end, step->count)]() INLINE_LAMBDA {
@@ -75,31 +58,27 @@ std::tuple<Tensor, Tensor> run_backward(const Arguments& given, const Tensor& gr
 }
 
 Tensor min_gru(const Tensor& inputs, const Tensor& initial, at::IntArrayRef counts) {
-  const Arguments given(inputs, initial, counts);
-  return in_format("initial", initial.scalar_type(), [&](auto zero) { return run<decltype(zero)>(given); });
+  return in_format(initial.scalar_type(), [&](auto zero) {
+    return run<decltype(zero)>(inputs.contiguous(), initial.contiguous(), positions(counts));
+  });
 }
 
 std::tuple<Tensor, Tensor> min_gru_backward(const Tensor& grad_states, const Tensor& inputs, const Tensor& initial,
                                             const Tensor& states, at::IntArrayRef counts) {
-  const Arguments given(inputs, initial, counts);
-  const auto number = initial.scalar_type();
-  const Tensor grad = checked("grad_states", grad_states, {given.rows(), given.size}, number),
-               after = checked("states", states, {given.rows(), given.size}, number);
-  return in_format("initial", number, [&](auto zero) { return run_backward<decltype(zero)>(given, grad, after); });
+  return in_format(initial.scalar_type(), [&](auto zero) {
+    return run_backward<decltype(zero)>(grad_states.contiguous(), inputs.contiguous(), initial.contiguous(), states,
+                                        positions(counts));
+  });
 }
 
 }  // namespace
 
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
-  library.def("min_gru(Tensor inputs, Tensor initial, int[] counts) -> Tensor");
+  library.def("min_gru(Tensor inputs, Tensor initial, int[] counts) -> Tensor", torch::dispatch(at::kCPU, &min_gru));
   library.def(
       "min_gru_backward(Tensor grad_states, Tensor inputs, Tensor initial, Tensor states, int[] counts) "
-      "-> (Tensor, Tensor)");
-}
-
-TORCH_LIBRARY_IMPL(recurrent_mt, CPU, library) {
-  library.impl("min_gru", &min_gru);
-  library.impl("min_gru_backward", &min_gru_backward);
+      "-> (Tensor, Tensor)",
+      torch::dispatch(at::kCPU, &min_gru_backward));
 }
 
 }  // namespace recurrent_mt

@@ -428,25 +428,11 @@ RightFactor::RightFactor(const Tensor& matrix, ScalarType products)
     matrix.scalar_type() == at::kFloat ? fill(float(), BFloat16()) : fill(BFloat16(), BFloat16());
 }
 
-RightFactor::RightFactor(const char* name, const Tensor& stored, int64_t inner, int64_t columns, ScalarType number)
-    : inner_(inner), columns_(columns), across_(panel_width(stored.scalar_type())), stored_(stored) {
-  check_products(name, stored.scalar_type(), number);
-  const int64_t depth = across_ ? padded(inner, stored.scalar_type() == at::kBFloat16) : inner;
-  const bool fits =
-      across_ ? stored.numel() == depth * padded_width(columns) : stored.sizes() == at::IntArrayRef({inner, columns});
-  TORCH_CHECK_VALUE(inner >= 0 && columns >= 0 && fits && stored.is_contiguous() && stored.device().is_cpu(), name,
-                    " must be what right_factor returns for a matrix [", inner, ", ", columns, "], not ",
-                    stored.sizes());
-}
+RightFactor::RightFactor(const Tensor& stored, int64_t inner, int64_t columns)
+    : inner_(inner), columns_(columns), across_(panel_width(stored.scalar_type())), stored_(stored) {}
 
 template <typename T>
 void RightFactor::multiply(Rows<const T> rows, Rows<T> products, Into into) const {
-  if (!rows.count || !columns_) return;
-  if (!inner_) {  // an empty sum, for which there is no kernel
-    if (into == Into::replace)
-      for (int64_t row = 0; row < rows.count; row++) std::fill_n(products[row], columns_, T(0));
-    return;
-  }
   const bool narrow = stored_.scalar_type() == at::kBFloat16;
   if constexpr (std::is_same_v<T, float>)
     if (across_ && !narrow) return multiply_by_panels<float>(stored_, inner_, columns_, rows, products, into);
@@ -473,11 +459,6 @@ void RightFactor::multiply(Rows<const T> rows, Rows<T> products, Into into) cons
 template <typename T>
 void sum_outer_products(Rows<const T> left, int64_t left_columns, Rows<const T> right, int64_t right_columns,
                         ScalarType products, Tensor& sums, Into into) {
-  if (!left_columns || !right_columns) return;
-  if (!left.count) {
-    if (into == Into::replace) sums.zero_();
-    return;
-  }
   if constexpr (std::is_same_v<T, float>) {
     if (panel_width(products) && products == at::kFloat)
       return sum_by_panels<float>(left, left_columns, right, right_columns, sums, into);

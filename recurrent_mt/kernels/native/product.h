@@ -34,9 +34,8 @@ class RightFactor {
   /// costs nothing more.
   RightFactor(const at::Tensor& matrix, at::ScalarType products);
 
-  /// One that was stored before, in a tensor that only this class reads, for rows in the format `number`. A tensor that
-  /// cannot be that is an error with its name.
-  RightFactor(const char* name, const at::Tensor& stored, int64_t inner, int64_t columns, at::ScalarType number);
+  /// One that was stored before, in a tensor that only this class reads.
+  RightFactor(const at::Tensor& stored, int64_t inner, int64_t columns);
 
   const at::Tensor& stored() const { return stored_; }
   int64_t columns() const { return columns_; }

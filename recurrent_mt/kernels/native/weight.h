@@ -40,15 +40,6 @@ struct Weight {
   std::optional<at::Tensor> right;
   at::ScalarType products;
 
-  /// Rejects a weight that is not (rows, columns), by name, and a format that states are not multiplied in.
-  void check(const char* name, int64_t rows, int64_t columns, at::ScalarType states) const {
-    check_products("products", products, states);
-    if (!right) return check_weight(name, left, rows, columns, states);
-    const int64_t rank = left.defined() && left.dim() == 2 ? left.size(1) : 0;
-    check_weight(name, left, rows, rank, states);
-    check_weight(name, *right, rank, columns, states);
-  }
-
   /// What rows (n, K) are multiplied by to give (n, M).
   Factors forward() const { return right ? Factors(factor(right->t()), factor(left.t())) : Factors(factor(left.t())); }
 
