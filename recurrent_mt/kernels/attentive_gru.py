@@ -82,9 +82,9 @@ def _check(
     if inputs.shape != (sum(batch_sizes), 3 * size):
         raise ValueError(f"inputs must be {(sum(batch_sizes), 3 * size)}, not {tuple(inputs.shape)}")
     if memory.values.shape[:2] != memory.keys.shape[:2] or memory.padding_mask.shape != memory.keys.shape[:2]:
-        shapes = [tuple(tensor.shape) for tensor in memory]
+        found = [tuple(tensor.shape) for tensor in memory]
         raise ValueError(
-            "keys (B, S, A), values (B, S, D) and padding_mask (B, S) do not fit: {}, {}, {}".format(*shapes)
+            "keys (B, S, A), values (B, S, D) and padding_mask (B, S) do not fit: {}, {}, {}".format(*found)
         )
     if (weights.query is None) != (weights.score is None):
         raise ValueError(

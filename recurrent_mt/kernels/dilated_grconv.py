@@ -53,10 +53,9 @@ class DilatedGRConvWeights(NamedTuple):
         Raises:
             ValueError: naming the weight.
         """
-        expected = max(1, self.left.size(0))
         for name, sets in zip(self._fields, self):
-            if sets.size(0) != expected:
-                raise ValueError(f"the weight {name!r} must have {expected} sets, not {sets.size(0)}")
+            if sets.size(0) != self.left.size(0):
+                raise ValueError(f"the weight {name!r} must have {self.left.size(0)} sets, not {sets.size(0)}")
         self.level(1).check(size)
 
 
@@ -108,12 +107,9 @@ def dilated_grconv(
             of K nodes a word at most; 0: the level that has merged all words.
 
     Raises:
-        ValueError: if shapes do not fit together, if the height is negative, or if an implementation is asked for that
-            cannot run here.
+        ValueError: if shapes do not fit together, or if an implementation is asked for that cannot run here.
     """
     weights.check(leaves.size(1))
-    if height < 0:
-        raise ValueError(f"the height of a dilated_grconv must be 0 (all words merged) or more, not {height}")
     if leaves.size(0) != sum(batch_sizes):
         raise ValueError(f"{sum(batch_sizes)} leaves are expected, but there are {leaves.size(0)}")
     if not batch_sizes:

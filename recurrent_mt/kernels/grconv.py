@@ -67,16 +67,6 @@ class Levels(NamedTuple):
     height: int = 0
     annotation_height: int = 0
 
-    def check(self) -> None:
-        """Rejects levels that do not exist or contradict each other.
-
-        Raises:
-            ValueError: naming them.
-        """
-        height, annotation_height = self
-        if min(height, annotation_height) < 0 or 0 < height < annotation_height:
-            raise ValueError(f"nodes up to level {annotation_height} are requested from a pyramid of height {height}")
-
 
 class GRConvOutput(NamedTuple):
     """The outputs for a packed batch.
@@ -123,22 +113,18 @@ def grconv(
         annotation_height: the last level whose nodes are returned; 0: none are.
 
     Raises:
-        ValueError: if shapes or heights do not fit together, if the activation is unknown, or if an implementation is
-            asked for that cannot run here.
+        ValueError: if shapes do not fit together, or if an implementation is asked for that cannot run here.
     """
     size = leaves.size(1)
     weights.check(size)
-    if activation not in ACTIVATIONS:
-        raise ValueError(f"grconv has no activation {activation!r}; it has: {', '.join(ACTIVATIONS)}")
     if leaves.size(0) != sum(batch_sizes):
         raise ValueError(f"{sum(batch_sizes)} leaves are expected, but there are {leaves.size(0)}")
-    levels = Levels(height, annotation_height)
-    levels.check()
     if not batch_sizes:
         nothing = leaves.new_zeros(0, size)
         return GRConvOutput(nothing, leaves.new_zeros(0, 3), nothing)
     call = GRCONV.call(weights.left)
     with call.outside_autocast:
+        levels = Levels(height, annotation_height)
         return call.run(leaves.to(call.states), weights.to(call.products), batch_sizes, activation, levels)
 
 
@@ -271,11 +257,8 @@ def _means_gradient(grad: Tensor, batch_sizes: Sequence[int]) -> Tensor:
 class _GRConv(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, leaves: Tensor, both: Tensor, bias: Tensor, plan: _Plan) -> tuple[Tensor, Tensor, Tensor]:
-        batch_sizes, nodes, pyramid = (
-            plan.batch_sizes,
-            leaves,
-            PyramidLayout(plan.batch_sizes, leaves.device, plan.activation),
-        )
+        batch_sizes, nodes = plan.batch_sizes, leaves
+        pyramid = PyramidLayout(batch_sizes, leaves.device, plan.activation)
         weights = plan.level.prepare(LevelWeights(both, bias))
         summaries = leaves.new_empty(batch_sizes[0], leaves.size(1))
         kept, candidates, gates, returned = [leaves], [], [], []

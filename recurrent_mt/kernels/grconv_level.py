@@ -1,7 +1,4 @@
-"""One level of the pyramid: its nodes from the level below, and its gradients from the level above.
-
-A node's gates are three numbers that sum to one, or three vectors with one such number per unit.
-"""
+"""One level of the pyramid: its nodes from the level below, and its gradients from the level above."""
 
 from __future__ import annotations
 
@@ -36,18 +33,6 @@ class LevelWeights(NamedTuple):
     def right(self) -> Tensor:
         """(H + 3, H), for the right child."""
         return self.both[1]
-
-
-class Children(NamedTuple):
-    """The children of a level's n nodes.
-
-    Attributes:
-        left: (n, H).
-        right: (n, H).
-    """
-
-    left: Tensor
-    right: Tensor
 
 
 class PyramidLayout:
@@ -102,15 +87,6 @@ class PyramidLayout:
             self._parents = parents.index_copy_(0, self._left, nodes)
         return self._parents[self._before[level - 1] :], self._before[level] - self.batch_sizes[0]
 
-    def children(self, level: int, below: Tensor) -> Children:
-        """The children of a level's nodes, from the nodes ``below`` it.
-
-        The right children need no list of rows. At each position of the level below, the sentences that have a node at
-        the next position are exactly those that have a parent here, so the right children are all rows after the first
-        position's.
-        """
-        return Children(below.index_select(0, self.left(level)), below[self.first(level) :])
-
 
 class Level(Protocol):
     """One level over the nodes ``below`` it: ``Level(pyramid, level, below)``, with the level counted from 1."""
@@ -148,94 +124,60 @@ class Level(Protocol):
 
 
 class PackedLevel(Level):
-    """A level whose left children are copied next to their siblings."""
+    """A level whose left children are copied next to their siblings.
+
+    The right children need no list of rows. At each position of the level below, the sentences that have a node at the
+    next position are exactly those that have a parent here, so the right children are all rows after the first
+    position's.
+    """
 
     def __init__(self, pyramid: PyramidLayout, level: int, below: Tensor) -> None:
         self.pyramid, self.level = pyramid, level
-        self.children = pyramid.children(level, below)
+        self.left, self.right = below.index_select(0, pyramid.left(level)), below[pyramid.first(level) :]
 
     def grow(self, weights: LevelWeights) -> tuple[Tensor, Tensor, Tensor]:
-        candidate, gates = candidate_and_gates(self.children, weights, is_tanh=self.pyramid.is_tanh)
+        size = self.left.size(1)
+        pre = add_product(weights.bias, self.left, weights.left.t())
+        add_product_(pre, self.right, weights.right.t())
+        candidate, logits = pre[:, :size], pre[:, size:]
+        candidate = candidate.tanh_() if self.pyramid.is_tanh else candidate.relu_()
+        gates = torch.softmax(logits, dim=1)
         return candidate, gates, self.merge(candidate, gates)
 
     def merge(self, candidate: Tensor, gates: Tensor) -> Tensor:
-        return merge(self.children, candidate, gates)
+        nodes = torch.empty_like(self.left)
+        for piece in pieces(nodes.size(0), nodes.size(1), nodes):
+            w, left, right = gates[piece], self.left[piece], self.right[piece]
+            node = torch.mul(w[:, 0:1], candidate[piece], out=nodes[piece])
+            node.addcmul_(w[:, 1:2], left).addcmul_(w[:, 2:3], right)
+        return nodes
 
     def backward(
         self, grad: Tensor, candidate: Tensor, gates: Tensor, *, weights: LevelWeights, sums: LevelWeights
     ) -> Tensor:
-        grad_pre = gradient_before_activation(grad, self.children, candidate, gates, is_tanh=self.pyramid.is_tanh)
+        grad_pre = self._gradient_before_activation(grad, candidate, gates)
         sums.bias.add_(grad_pre.sum(dim=0))
         grad_pre, dtype = grad_pre.to(weights.both.dtype), weights.both.dtype
-        add_product_(sums.left, grad_pre.t(), self.children.left.to(dtype))
-        add_product_(sums.right, grad_pre.t(), self.children.right.to(dtype))
-        return gradient_below(grad, grad_pre, gates, weights, self.pyramid, self.level)
+        add_product_(sums.left, grad_pre.t(), self.left.to(dtype))
+        add_product_(sums.right, grad_pre.t(), self.right.to(dtype))
+        first = self.pyramid.first(self.level)
+        below = grad.new_empty(self.pyramid.size_below(self.level), grad.size(1))
+        below[:first] = 0
+        add_product_(torch.mul(grad, gates[:, 2:3], out=below[first:]), grad_pre, weights.right)
+        through_left = add_product_(grad * gates[:, 1:2], grad_pre, weights.left)
+        return below.index_add_(0, self.pyramid.left(self.level), through_left)
 
-
-def candidate_and_gates(children: Children, weights: LevelWeights, *, is_tanh: bool) -> tuple[Tensor, Tensor]:
-    """The candidates (n, H) and the gates (n, 3) of the nodes."""
-    size = children.left.size(1)
-    pre = add_product(weights.bias, children.left, weights.left.t())
-    add_product_(pre, children.right, weights.right.t())
-    candidate, logits = pre[:, :size], pre[:, size:]
-    return candidate.tanh_() if is_tanh else candidate.relu_(), torch.softmax(logits, dim=1)
-
-
-def merge(children: Children, candidate: Tensor, gates: Tensor) -> Tensor:
-    """Returns the nodes (n, H) of the level."""
-    nodes = torch.empty_like(children.left)
-    for piece in pieces(nodes.size(0), nodes.size(1), nodes):
-        w, left, right = gates[piece], children.left[piece], children.right[piece]
-        torch.mul(w[:, 0:1], candidate[piece], out=nodes[piece]).addcmul_(w[:, 1:2], left).addcmul_(w[:, 2:3], right)
-    return nodes
-
-
-def gradient_before_activation(
-    grad: Tensor, children: Children, candidate: Tensor, gates: Tensor, *, is_tanh: bool
-) -> Tensor:
-    """The gradient (n, H + 3) of the pre-activations of candidate and gates, from that of the nodes (n, H)."""
-    size = grad.size(1)
-    grad_pre = grad.new_empty(grad.size(0), size + 3)
-    for piece in pieces(grad.size(0), size, grad):
-        w, values = gates[piece], (candidate[piece], children.left[piece], children.right[piece])
-        grad_candidate = torch.mul(grad[piece], w[:, 0:1], out=grad_pre[piece, :size])
-        if is_tanh:
-            torch.ops.aten.tanh_backward(grad_candidate, values[0], grad_input=grad_candidate)
-        else:
-            torch.ops.aten.threshold_backward(grad_candidate, values[0], 0, grad_input=grad_candidate)
-        grad_pre[piece, size:] = gates_gradient(grad[piece], w, *values)
-    return grad_pre
-
-
-def gradient_below(
-    grad: Tensor, grad_pre: Tensor, gates: Tensor, weights: LevelWeights, pyramid: PyramidLayout, level: int
-) -> Tensor:
-    """The part of the gradient of all nodes on the level below that comes through a level's nodes.
-
-    Args:
-        grad: (n, H) of the level's nodes.
-        grad_pre: (n, H + 3) as returned by :func:`gradient_before_activation`.
-        gates: the level's gates.
-        weights: the weights of all levels.
-        pyramid: where the nodes are.
-        level: from 1.
-    """
-    first = pyramid.first(level)
-    below = grad.new_empty(pyramid.size_below(level), grad.size(1))
-    below[:first] = 0
-    add_product_(torch.mul(grad, gates[:, 2:3], out=below[first:]), grad_pre, weights.right)
-    return below.index_add_(0, pyramid.left(level), add_product_(grad * gates[:, 1:2], grad_pre, weights.left))
-
-
-def gates_gradient(grad: Tensor, gates: Tensor, candidate: Tensor, left_nodes: Tensor, right_nodes: Tensor) -> Tensor:
-    """The gradient with respect to the logits (n, 3).
-
-    Args:
-        grad: (n, H) with respect to the nodes.
-        gates: (n, 3).
-        candidate: (n, H) what the first gate lets in.
-        left_nodes: (n, H) what the second lets in.
-        right_nodes: (n, H) what the third lets in.
-    """
-    grad_gates = torch.stack([(grad * value).sum(dim=1) for value in (candidate, left_nodes, right_nodes)], dim=1)
-    return gates * (grad_gates - (gates * grad_gates).sum(dim=1, keepdim=True))
+    def _gradient_before_activation(self, grad: Tensor, candidate: Tensor, gates: Tensor) -> Tensor:
+        """The gradient (n, H + 3) of the pre-activations of candidate and gates, from that of the nodes (n, H)."""
+        size = grad.size(1)
+        grad_pre = grad.new_empty(grad.size(0), size + 3)
+        for piece in pieces(grad.size(0), size, grad):
+            g, w, values = grad[piece], gates[piece], (candidate[piece], self.left[piece], self.right[piece])
+            grad_candidate = torch.mul(g, w[:, 0:1], out=grad_pre[piece, :size])
+            if self.pyramid.is_tanh:
+                torch.ops.aten.tanh_backward(grad_candidate, values[0], grad_input=grad_candidate)
+            else:
+                torch.ops.aten.threshold_backward(grad_candidate, values[0], 0, grad_input=grad_candidate)
+            grad_gates = torch.stack([(g * value).sum(dim=1) for value in values], dim=1)
+            grad_pre[piece, size:] = w * (grad_gates - (w * grad_gates).sum(dim=1, keepdim=True))
+        return grad_pre

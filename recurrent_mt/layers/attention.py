@@ -34,13 +34,11 @@ class Attention(nn.Module):
         annotation_size: D of the encoder.
 
     Raises:
-        ValueError: if the kind is unknown, or if it compares states with annotations directly and their sizes differ.
+        ValueError: if it compares states with annotations directly and their sizes differ.
     """
 
     def __init__(self, kind: str, *, state_size: int, annotation_size: int) -> None:
         super().__init__()
-        if kind not in ATTENTIONS:
-            raise ValueError(f"there is no attention {kind!r}; there are: {', '.join(ATTENTIONS)}")
         compares_directly = kind in ("dot", "scaled_dot")
         if compares_directly and state_size != annotation_size:
             raise ValueError(
@@ -225,29 +223,16 @@ class DecoderSelfAttention(SelfAttention):
     """Each state attends to itself and to those before it in its sentence."""
 
     def forward(self, rows: Tensor, packing: Packing) -> tuple[Tensor, KeyValueCache]:
-        """Runs over whole sentences.
-
-        Args:
-            rows: (N, H) packed states.
-            packing: where they are.
-
-        Returns:
-            Y (N, H); and what :meth:`step` needs of them, in the order of the batch.
-        """
+        """Y (N, H) of whole sentences' packed states (N, H); and what :meth:`step` needs, in the order of the batch."""
         packing = left_aligned(packing)
         memory = packing.unpack(self.memory(rows))
         heads = packing.pack(self.attend(packing.unpack(self.query(rows)), memory, causal=True))
         return self.merge(rows, heads), KeyValueCache.of(memory, right_padding(packing))
 
     def step(self, states: Tensor, past: KeyValueCache | None) -> tuple[Tensor, KeyValueCache]:
-        """Continues by one state per sentence.
+        """Continues by one state per sentence (B, H): Y (B, H), and the past of the next step.
 
-        Args:
-            states: (B, H).
-            past: as returned by :meth:`forward` or an earlier step, not changed; None before the first state.
-
-        Returns:
-            Y (B, H), and the past of the next step.
+        ``past`` is as returned by :meth:`forward` or an earlier step, not changed; None before the first state.
         """
         memory = self.memory(states)
         if past is None:

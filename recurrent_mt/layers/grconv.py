@@ -87,12 +87,7 @@ class GRConvEncoder(nn.Module):
         )
 
     def forward(self, embedded: Tensor, padding_mask: Tensor) -> EncoderOutput:
-        """Encodes a batch.
-
-        Args:
-            embedded: (B, S, E).
-            padding_mask: (B, S) True on padding.
-        """
+        """Encodes embedded words (B, S, E); ``padding_mask`` (B, S) is True on padding."""
         packing = make_packing(padding_mask)
         leaves, pyramid = self.pyramid(embedded, packing)
         empty = leaves.new_zeros(embedded.size(0) - pyramid.summaries.size(0), leaves.size(1))
@@ -199,12 +194,7 @@ class DilatedGRConv(nn.Module):
 
     def forward(self, leaves: Tensor, packing: Packing) -> DilatedGRConvOutput:
         """The nodes over packed leaves (N, H)."""
-        return dilated_grconv(
-            leaves,
-            self.weights(),
-            batch_sizes=packing.batch_sizes,
-            height=self.height,
-        )
+        return dilated_grconv(leaves, self.weights(), batch_sizes=packing.batch_sizes, height=self.height)
 
 
 class DilatedGRConvEncoder(nn.Module):
@@ -229,8 +219,7 @@ class DilatedGRConvEncoder(nn.Module):
         weight_sets: as in :class:`DilatedGRConv`.
 
     Raises:
-        ValueError: if the size is odd, if there is no set of weights, if the height is negative, or if the summary is
-            unknown.
+        ValueError: if the size is odd, if there is no set of weights, or if the height is negative.
     """
 
     def __init__(
@@ -249,8 +238,6 @@ class DilatedGRConvEncoder(nn.Module):
                 "--grconv-dilated gives each direction half of --encoder-hidden-size, which must be even, "
                 f"not {hidden_size}"
             )
-        if summary not in DILATED_SUMMARIES:
-            raise ValueError(f"a dilated grConv has no summary {summary!r}; it has: {', '.join(DILATED_SUMMARIES)}")
         self.annotation_size = self.summary_size = hidden_size
         self.summary = summary
         self.leaves = Linear(input_size, hidden_size)
@@ -276,12 +263,7 @@ class DilatedGRConvEncoder(nn.Module):
         return [direction(part, packing) for direction, part in zip(directions, parts)]
 
     def forward(self, embedded: Tensor, padding_mask: Tensor) -> EncoderOutput:
-        """Encodes a batch.
-
-        Args:
-            embedded: (B, S, E).
-            padding_mask: (B, S) True on padding.
-        """
+        """Encodes embedded words (B, S, E); ``padding_mask`` (B, S) is True on padding."""
         packing = make_packing(padding_mask)
         forward, backward = self.merge(embedded, packing)
         padded = packing.unpack(packing.join_directions(forward.sums, backward.sums))

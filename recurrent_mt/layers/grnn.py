@@ -66,12 +66,7 @@ class GRNNEncoder(nn.Module):
         self.merge = GatedMerge(hidden_size)
 
     def forward(self, embedded: Tensor, padding_mask: Tensor) -> EncoderOutput:
-        """Encodes a batch.
-
-        Args:
-            embedded: (B, S, E).
-            padding_mask: (B, S) True on padding.
-        """
+        """Encodes embedded words (B, S, E); ``padding_mask`` (B, S) is True on padding."""
         packing = make_packing(padding_mask)
         leaves = self.leaves(packing.pack(embedded))
         if len(packing.batch_sizes) < 2:

@@ -109,10 +109,9 @@ class GRU(GRUCell):
         return multiply(rows, self.input_weight, self.biases())
 
     def previous_state(self, history: Tensor) -> Tensor:
-        """Returns the previous state (B, H) as the next step reads it.
+        """The previous state (B, H) as the next step reads it.
 
-        Args:
-            history: the last state (B, H), or with a skip in time the last K of them (B, K, H), oldest first.
+        ``history`` is the last state (B, H), or with a skip in time the last K of them (B, K, H), oldest first.
         """
         return history if self.time_skip is None else self.time_skip(history)
 
@@ -181,7 +180,7 @@ class GRUEncoder(nn.Module):
         variant: the variant of all layers.
 
     Raises:
-        ValueError: if the summary is unknown, or if it is ``backward`` and there is no backward layer.
+        ValueError: if the summary is ``backward`` and there is no backward layer.
     """
 
     layer_class: Callable[..., nn.Module] = GRU
@@ -199,8 +198,6 @@ class GRUEncoder(nn.Module):
     ) -> None:
         super().__init__()
         directions = 2 if bidirectional else 1
-        if summary not in SUMMARIES:
-            raise ValueError(f"there is no encoder summary {summary!r}; there are: {', '.join(SUMMARIES)}")
         if summary == "backward" and not bidirectional:
             raise ValueError("--encoder-summary backward needs --encoder-bidirectional")
         self.summary = summary
@@ -216,12 +213,7 @@ class GRUEncoder(nn.Module):
         )
 
     def forward(self, embedded: Tensor, padding_mask: Tensor) -> EncoderOutput:
-        """Encodes a batch.
-
-        Args:
-            embedded: (B, S, E).
-            padding_mask: (B, S) True on padding.
-        """
+        """Encodes embedded words (B, S, E); ``padding_mask`` (B, S) is True on padding."""
         packing = make_packing(padding_mask)
         rows = packing.pack(embedded)
         for index, directions in enumerate(cast("Iterable[Sequence[GRU]]", self.layers)):

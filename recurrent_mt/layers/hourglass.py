@@ -97,12 +97,7 @@ class HourglassEncoder(nn.Module, ABC):
         """
 
     def forward(self, embedded: Tensor, padding_mask: Tensor) -> EncoderOutput:
-        """Encodes a batch.
-
-        Args:
-            embedded: (B, S, E).
-            padding_mask: (B, S) True on padding.
-        """
+        """Encodes embedded words (B, S, E); ``padding_mask`` (B, S) is True on padding."""
         batch = move_to_left_edge(padding_mask)
         levels = padding_of_levels(batch.padding, self.depth)
         words = self.norm(self.words(batch.packing.pack(embedded)))

@@ -121,12 +121,7 @@ class SeparableConvolutionEncoder(nn.Module):
         self.summary = projection(hidden_size, hidden_size, bias=False)
 
     def forward(self, embedded: Tensor, padding_mask: Tensor) -> EncoderOutput:
-        """Encodes a batch.
-
-        Args:
-            embedded: (B, S, E).
-            padding_mask: (B, S) True on padding.
-        """
+        """Encodes embedded words (B, S, E); ``padding_mask`` (B, S) is True on padding."""
         batch = move_to_left_edge(padding_mask)
         rows = self.norm(self.words(batch.packing.pack(embedded)))
         for index, module in enumerate(self.modules_of_steps):

@@ -140,16 +140,12 @@ def test_wrong_shapes_and_names_given_to_grconv_are_refused_by_name():
         grconv(leaves, GRConvWeights(*weights)._replace(gate_left=torch.zeros(2, 3)), batch_sizes=counts)
     with pytest.raises(ValueError, match=r"width 3, the weight 'gate_bias' must be \(3,\), not \(9,\)"):
         grconv(leaves, GRConvWeights(*weights)._replace(gate_bias=torch.zeros(9)), batch_sizes=counts)
-    with pytest.raises(ValueError, match="no activation 'gelu'; it has: tanh, relu"):
-        grconv(leaves, GRConvWeights(*weights), batch_sizes=counts, activation="gelu")
     with pytest.raises(ValueError, match="3 leaves are expected, but there are 2"):
         grconv(leaves, GRConvWeights(*weights), batch_sizes=[2, 1])
     with pytest.raises(
         ValueError, match="grconv has no implementation 'fast'; it has: fused, native, packed, reference"
     ):
         within("fast", grconv)(leaves, GRConvWeights(*weights), batch_sizes=counts)
-    with pytest.raises(ValueError, match="nodes up to level 3 are requested from a pyramid of height 2"):
-        grconv(leaves, GRConvWeights(*weights), batch_sizes=counts, height=2, annotation_height=3)
 
 
 def test_grconv_of_no_words_is_empty():

@@ -307,7 +307,5 @@ def test_the_gradient_of_maxout_is_that_of_the_larger_neighbor_or_of_the_first_o
 
 
 def test_attention_errors_name_what_is_wrong():
-    with pytest.raises(ValueError, match="no attention 'cosine'; there are: additive, dot, general"):
-        Attention("cosine", state_size=4, annotation_size=4)
     with pytest.raises(ValueError, match=r"dot compares states of 4 units with .* of 8: .*, or use scaled_general"):
         Attention("dot", state_size=4, annotation_size=8)

@@ -195,8 +195,6 @@ def test_a_summary_of_one_direction_is_its_part_of_both(summary, columns):
 
 
 def test_an_impossible_summary_is_named():
-    with pytest.raises(ValueError, match="no encoder summary 'mean'; there are: both, forward, backward"):
-        GRUEncoder(EMBED, HIDDEN, summary="mean")
     with pytest.raises(ValueError, match="--encoder-summary backward needs --encoder-bidirectional"):
         GRUEncoder(EMBED, HIDDEN, summary="backward")
 
