@@ -142,17 +142,9 @@ def packed_gru(
 def step(
     inputs: Tensor, previous: Tensor, gate_weight: Matrix, candidate_weight: Matrix, elementwise: Elementwise
 ) -> tuple[Tensor, ...]:
-    """One step on ``n`` rows.
+    """One step on n rows: the state (n, H), the gates [r, z] (n, 2H), the candidate (n, H) and r ⊙ h (n, H).
 
-    Args:
-        inputs: (n, 3H) what enters [reset, update, candidate] besides the previous state.
-        previous: (n, H) the previous state.
-        gate_weight: (2H, H).
-        candidate_weight: (H, H).
-        elementwise: what happens between the products.
-
-    Returns:
-        The state (n, H), the gates [r, z] (n, 2H), the candidate (n, H) and r ⊙ h (n, H).
+    ``inputs`` (n, 3H) are what enters [reset, update, candidate] besides the previous state (n, H).
     """
     size = previous.size(1)
     gates = gate_weight.add_to(inputs[:, : 2 * size], previous)
@@ -172,19 +164,9 @@ def step_backward(
     candidate_weight: Matrix,
     elementwise: Elementwise,
 ) -> tuple[Tensor, Tensor]:
-    """The gradients of one step.
+    """The gradients of inputs (n, 3H) and previous state (n, H) of one step, from that of its state (n, H).
 
-    Args:
-        grad: (n, H) with respect to the step's state.
-        previous: (n, H) the state before the step.
-        gates: (n, 2H), as :func:`step` returned them.
-        candidate: (n, H), the same.
-        gate_weight: (2H, H).
-        candidate_weight: (H, H).
-        elementwise: what happens between the products.
-
-    Returns:
-        The gradients with respect to the inputs (n, 3H) and to the previous state (n, H).
+    Gates and candidate are as :func:`step` returned them.
     """
     size = previous.size(1)
     grad_inputs = grad.new_empty(grad.size(0), 3 * size)

@@ -53,17 +53,10 @@ class Readout(nn.Module):
         nn.init.zeros_(self.state.bias)
 
     def forward(self, states: Tensor, projected_words: Tensor, projected_context: Tensor) -> Tensor:
-        """The features.
+        """The features (N, O) of states (N, H).
 
-        The caller projects once what several rows have in common.
-
-        Args:
-            states: (N, H).
-            projected_words: (N, width) the previous words (N, E) through :attr:`previous_word`.
-            projected_context: (N, width) the contexts (N, D) through :attr:`context`.
-
-        Returns:
-            (N, O).
+        Words and contexts come through :attr:`previous_word` and :attr:`context`, (N, width): the caller projects once
+        what several rows have in common.
         """
         # Under autocast the products are narrow; their sum has the states' dtype.
         sums = self.state(states).to(states.dtype) + projected_words + projected_context

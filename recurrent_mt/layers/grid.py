@@ -37,10 +37,7 @@ class LeftEdge(NamedTuple):
 
 
 def move_to_left_edge(padding_mask: Tensor) -> LeftEdge:
-    """Plans the move of a batch that is padded on the left or on the right.
-
-    Args:
-        padding_mask: (B, S) True on padding.
+    """Plans the move of a batch that is padded on the left or on the right, where the mask (B, S) is True.
 
     Raises:
         ValueError: if the valid positions of a row are not contiguous, or if there are no positions.
@@ -65,15 +62,7 @@ def right_padding(moved: Packing) -> Tensor:
 
 
 def mean_over_positions(grid: Tensor, padding: Tensor) -> Tensor:
-    """The mean of each sentence's own positions; zeros for an empty sentence.
-
-    Args:
-        grid: (B, C, L) with zeros on padding.
-        padding: (B, 1, L) True on padding.
-
-    Returns:
-        (B, C).
-    """
+    """The mean (B, C) of each sentence's own positions in a grid (B, C, L); zeros for an empty sentence."""
     lengths = (~padding).sum(dim=2).clamp(min=1)
     return grid.sum(dim=2) / lengths
 
@@ -123,14 +112,6 @@ class Convolution(nn.Module):
         self.norm = ChannelNorm(output_size) if layer_norm else None
 
     def forward(self, grid: Tensor, padding: Tensor) -> Tensor:
-        """Convolves.
-
-        Args:
-            grid: (B, C, L) with zeros on padding.
-            padding: (B, 1, L) True on padding.
-
-        Returns:
-            (B, C', L) with zeros on padding.
-        """
+        """(B, C, L) and its padding (B, 1, L) → (B, C', L), both with zeros on padding."""
         convolved = self.convolution(grid)
         return convolved.masked_fill(padding, 0.0) if self.norm is None else self.norm(convolved, padding)

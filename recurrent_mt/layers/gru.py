@@ -59,12 +59,7 @@ class LayerOutput(nn.Module):
         self.norm = nn.LayerNorm(hidden_size) if norm else None
 
     def forward(self, states: Tensor, inputs: Tensor | None) -> Tensor:
-        """The outputs (N, H).
-
-        Args:
-            states: (N, H).
-            inputs: (N, E) the inputs that the states came from; None for a state before the first input.
-        """
+        """The outputs (N, H) of states (N, H) that came from inputs (N, E), or None before the first input."""
         outputs = states
         if self.skip is not None and inputs is not None:
             outputs = self.skip(outputs, inputs)
@@ -118,17 +113,14 @@ class GRU(GRUCell):
     def forward(
         self, rows: Tensor, initial: Tensor, batch_sizes: Sequence[int], *, context: Tensor | None = None
     ) -> Tensor:
-        """Runs the layer.
+        """The states (N, H) after packed inputs (N, E); :attr:`output` turns them into what the layer passes up.
 
         Args:
-            rows: (N, E) packed inputs.
+            rows: the inputs.
             initial: (B, H) first states, in packed order, or with a skip in time the last K of them (B, K, H), oldest
                 first.
             batch_sizes: sentences running at each position.
             context: (N, 3H) what else enters the gates and the candidate, if anything.
-
-        Returns:
-            (N, H) the states; :attr:`output` turns them into what the layer passes up.
         """
         inputs = self.project(rows)
         return self.run(inputs if context is None else inputs + context, initial, batch_sizes)
@@ -144,11 +136,10 @@ class GRU(GRUCell):
         return states
 
     def time_step(self, steps: int) -> Callable[[Tensor, Tensor], Tensor]:
-        """All cells of a time step, for some steps of one batch.
+        """All cells of a time step, for some steps of one batch, as a function.
 
-        Returns:
-            A function from the products of everything that enters besides the state (n, 3H), and the state that enters
-            (n, H), to the state after the last cell (n, H).
+        It takes the products of everything that enters besides the state (n, 3H), and the state that enters (n, H), and
+        returns the state after the last cell (n, H).
         """
         products = products_dtype(self.bias)
         first, *others = (cell.prepare(steps, products) for cell in (self, *cast("Iterable[GRUCell]", self.transition)))

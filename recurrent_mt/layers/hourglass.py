@@ -72,14 +72,9 @@ class HourglassEncoder(nn.Module, ABC):
 
     @abstractmethod
     def descend(self, grid: Tensor, levels: list[Tensor]) -> list[Tensor]:
-        """The way down: the grid at each level.
+        """The way down, from the words (B, H, L): each level's grid, of which the last is the bottleneck (B, C, L').
 
-        Args:
-            grid: (B, H, L) the words, with zeros on padding.
-            levels: the padding of each level, full resolution first.
-
-        Returns:
-            For each level, a grid with zeros on padding; the last one is the bottleneck (B, C, L').
+        ``levels`` are the paddings, full resolution first; all grids have zeros there.
         """
 
     @abstractmethod
@@ -149,14 +144,9 @@ class Upsampling(nn.Module):
         nn.init.zeros_(self.convolution.bias)
 
     def forward(self, grid: Tensor, padding: Tensor) -> Tensor:
-        """Doubles the length of a grid.
+        """(B, C, ⌈L/2⌉) and the padding (B, 1, L) of the level above → (B, C', L) with zeros on padding.
 
-        Args:
-            grid: (B, C, ⌈L/2⌉).
-            padding: (B, 1, L), the level above's; a sentence of odd length drops its last half.
-
-        Returns:
-            (B, C', L) with zeros on padding.
+        A sentence of odd length drops its last half.
         """
         return self.convolution(grid)[:, :, : padding.size(2)].masked_fill(padding, 0.0)
 

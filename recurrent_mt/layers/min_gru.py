@@ -41,15 +41,9 @@ class MinGRU(nn.Module):
         return multiply(rows, self.input_weight, self.bias)
 
     def forward(self, rows: Tensor, initial: Tensor, batch_sizes: Sequence[int]) -> Tensor:
-        """Runs the layer.
+        """The states (N, H) after packed inputs (N, E), from first states (B, H) in packed order.
 
-        Args:
-            rows: (N, E) packed inputs.
-            initial: (B, H) first states, in packed order.
-            batch_sizes: sentences running at each position.
-
-        Returns:
-            (N, H) the states; :attr:`output` turns them into what the layer passes up.
+        :attr:`output` turns them into what the layer passes up.
         """
         return min_gru(self.project(rows), initial, batch_sizes=batch_sizes)
 

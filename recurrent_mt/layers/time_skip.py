@@ -46,15 +46,9 @@ class TimeSkip(nn.Module):
 
 
 def last_states(states: Tensor, initial: Tensor, batch_sizes: Sequence[int]) -> Tensor:
-    """Each sentence's last K states, oldest first, reaching back into ``initial`` if the sentence is short.
+    """Each sentence's last K of packed states (N, H), oldest first: (B, K, H), in packed order as ``initial`` is.
 
-    Args:
-        states: (N, H) packed.
-        initial: (B, K, H) in packed order.
-        batch_sizes: as in :class:`~recurrent_mt.kernels.packing.Packing`.
-
-    Returns:
-        (B, K, H) in packed order.
+    They reach back into ``initial`` (B, K, H) if the sentence is short.
     """
     batch, span = initial.shape[:2]
     sizes = torch.tensor([batch] * span + list(batch_sizes))

@@ -189,8 +189,6 @@ def test_wrong_shapes_and_names_given_to_dilated_grconv_are_refused_by_name():
         dilated_grconv(leaves, weights._replace(bias=torch.zeros(0, 3)), batch_sizes=counts)
     with pytest.raises(ValueError, match="3 leaves are expected, but there are 2"):
         dilated_grconv(leaves, weights, batch_sizes=[2, 1])
-    with pytest.raises(ValueError, match="dilated_grconv has no implementation 'fast'; it has: fused, native, packed"):
-        within("fast", dilated_grconv)(leaves, weights, batch_sizes=counts)
 
 
 def test_dilated_grconv_of_no_words_is_empty():

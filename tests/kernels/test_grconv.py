@@ -142,10 +142,6 @@ def test_wrong_shapes_and_names_given_to_grconv_are_refused_by_name():
         grconv(leaves, GRConvWeights(*weights)._replace(gate_bias=torch.zeros(9)), batch_sizes=counts)
     with pytest.raises(ValueError, match="3 leaves are expected, but there are 2"):
         grconv(leaves, GRConvWeights(*weights), batch_sizes=[2, 1])
-    with pytest.raises(
-        ValueError, match="grconv has no implementation 'fast'; it has: fused, native, packed, reference"
-    ):
-        within("fast", grconv)(leaves, GRConvWeights(*weights), batch_sizes=counts)
 
 
 def test_grconv_of_no_words_is_empty():
