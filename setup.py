@@ -25,7 +25,6 @@ setup(
         "recurrent_mt.demo": ["templates/*"],
         # What recurrent-mt build-kernels compiles.
         "recurrent_mt.kernels.native": ["*.cpp", "*.h"],
-        "recurrent_mt.pages": ["*.css"],
         "recurrent_mt.report": ["templates/*"],
         "recurrent_mt.data.synthetic.lexicon": ["*.tsv"],
     },

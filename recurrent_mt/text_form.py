@@ -235,11 +235,6 @@ class TextForm:
         """From the words of a translation to text in the form in which the run's references came."""
         return self._joiner(mark_unknown(words)).strip()
 
-    def rejoin(self, text: str) -> str:
-        """Text in the target language after its words were split and joined; Chinese ones come back by themselves."""
-        splits = self.splits_words and not is_chinese(self.target)
-        return self.join(self.split(text, self.target)) if splits else text
-
     @cached_property
     def _splitters(self) -> dict[str, Callable[[str], str]]:
         return {}

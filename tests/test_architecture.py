@@ -50,12 +50,9 @@ ALLOWED = {
             *("recurrent_mt.runs", "recurrent_mt.subwords", "recurrent_mt.versions"),
         },
         "search_process.py": {"recurrent_mt.evaluation"},
-        "pages": {"jinja2", "markupsafe"},
         "report": {
-            "pydantic",
-            *("pandas", "markupsafe", "matplotlib", "recurrent_mt.text_files"),
-            *("recurrent_mt.evaluation", "recurrent_mt.languages", "recurrent_mt.metrics", "recurrent_mt.pages"),
-            "recurrent_mt.versions",
+            *("pandas", "pydantic", "jinja2", "markupsafe", "matplotlib"),
+            *("recurrent_mt.evaluation", "recurrent_mt.metrics", "recurrent_mt.text_files"),
         },
         "demo": {
             *("gradio", "starlette", "numpy", "matplotlib", "jinja2", "markupsafe"),

@@ -16,8 +16,7 @@ which --alignments takes instead of the checkpoint, and figures output-N of what
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -26,7 +25,7 @@ from ..arguments import positive
 from ..characters import is_subword, mark_unknown
 from ..evaluation.alignment import GoldLinks, SoftAlignment, read_alignment_lines, read_alignment_log, read_gold_links
 from ..evaluation.alignment_figures import ATTENTION, alignment_table, draw_heat_map, score_alignments
-from ..evaluation.figures import choose_examples, missing_characters, save_figure
+from ..evaluation.figures import choose_examples, save_figure
 from ..evaluation.tables import result_files, tables_as_text, write_results
 from ..plugin_finder import import_from_plugin
 from ..subwords import END_OF_SENTENCE, SCHEMES, require_scheme
@@ -130,8 +129,7 @@ def draw(
     gold: list[GoldLinks] | None,
 ) -> None:
     """Saves a heat map of each of the sentences."""
-    texts = [[*one.source, *one.target] for one in alignments]
-    for number, path in name_figures(options.out, options.format, sentences, texts):
+    for number, path in name_figures(options.out, options.format, sentences, len(alignments)):
         figure = draw_heat_map(
             alignments[number],
             gold=gold[number].possible if gold else (),
@@ -153,17 +151,13 @@ def draw_outputs(options: argparse.Namespace, sentences: Iterable[int]) -> None:
         save_figure(figure, options.out / f"output-{number}.{options.format}")
 
 
-def name_figures(
-    folder: Path, ending: str, sentences: Iterable[int], texts: Sequence[Sequence[str]]
-) -> Iterator[tuple[int, Path]]:
-    """Yields each number of a sentence with the path of its figure; ``texts`` has the words that all figures show.
+def name_figures(folder: Path, ending: str, sentences: Iterable[int], count: int) -> Iterator[tuple[int, Path]]:
+    """Yields each number of a sentence with the path of its figure.
 
     Raises:
         ValueError: if there is no such sentence.
     """
     for number in sentences:
-        if not 0 <= number < len(texts):
-            raise ValueError(f"--sentences {number}: the sentences are 0 to {len(texts) - 1}")
-        if missing := missing_characters(texts[number]):
-            print(f"warning: no font here has {' '.join(missing)} (sentence {number})", file=sys.stderr)
+        if not 0 <= number < count:
+            raise ValueError(f"--sentences {number}: the sentences are 0 to {count - 1}")
         yield number, folder / f"sentence-{number}.{ending}"

@@ -25,42 +25,30 @@ from ..arguments import (
     add_jobs_argument,
     add_metrics_argument,
     add_reference_argument,
-    make_settings,
     metric_names,
-    positive,
     refuse_options,
     split_files,
     split_named,
     whole_numbers,
 )
 from ..evaluation.analysis import analyze
-from ..evaluation.plots import name_earlier_plots, write_plots
+from ..evaluation.plots import write_plots
 from ..evaluation.scores import Settings
 from ..evaluation.tables import tables_as_text
 from ..evaluation.translated_files import (
     System,
-    TestSet,
-    UnknownWords,
     choose_baseline,
     read_runs,
     read_system,
     read_test_set,
-    read_unknown_words,
     warn_of_subwords,
 )
 from ..metrics import METRICS
 from ..runs.folder import REPORTED, RunFolder
-from ..text_files import check_output_files, require_same_count, stream_sentences
+from ..text_files import check_output_files, stream_sentences
 
 #: The options that name a file each, and all that run folders have no use for.
-PLAIN_FILES = (
-    "source",
-    "training_text",
-    "source_dictionary",
-    "target_dictionary",
-    "source_tokens",
-    "reference_tokens",
-)
+PLAIN_FILES = ("source", "training_text")
 FILE_OPTIONS = (*PLAIN_FILES, "reference", "source_lang", "target_lang", "lowercase")
 #: So many sentences of the training text show what its words are.
 FIRST_SENTENCES = 1000
@@ -79,9 +67,8 @@ def run(options: argparse.Namespace) -> None:
     folder = Path(options.out)
     check_output_files([], [folder / "analysis.txt"])
     analysis = analyze(**read_input(options))
-    earlier = name_earlier_plots(folder / "analysis.json")
     analysis.write(folder / "analysis")
-    write_plots(analysis, folder, earlier)
+    write_plots(analysis, folder)
     print(tables_as_text(analysis.list_tables()), end="")
 
 
@@ -101,10 +88,6 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
     files.add_argument("--source-lang", default="", help="chooses how words of the source are counted")
     files.add_argument("--target-lang", default="", help="chooses the tokenization of scores and words")
     files.add_argument("--training-text", metavar="FILE", help="target side of the training set: words by frequency")
-    files.add_argument("--source-dictionary", metavar="FILE", help="dict.LANG.txt: unknown words of the source")
-    files.add_argument("--target-dictionary", metavar="FILE", help="dict.LANG.txt: unknown words of the reference")
-    files.add_argument("--source-tokens", metavar="FILE", help="the sources as models read them: words or subwords")
-    files.add_argument("--reference-tokens", metavar="FILE", help="the references as models were taught them")
     files.add_argument("--lowercase", action="store_true", help="ignore case")
     what = parser.add_argument_group("what to count")
     add_metrics_argument(what, METRICS, Settings.metrics)
@@ -123,13 +106,6 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_resamples_argument(what)
     what.add_argument("--length-limits", dest="limits", type=whole_numbers, default=Settings.limits, help="10,20,30,…")
-    what.add_argument(
-        "--most-unknown",
-        type=positive,
-        default=Settings.most_unknown,
-        help="N of the last group, 'N or more unknown words'",
-    )
-    what.add_argument("--window", type=positive, default=Settings.window, help="width of the smoothing window in words")
     add_jobs_argument(parser)
 
 
@@ -166,20 +142,16 @@ def read_input(options: argparse.Namespace) -> dict[str, Any]:
             options.parser.error("--system needs --reference")
         languages = options.source_lang, options.target_lang
         test_set = read_test_set(options.reference, options.source, languages, lowercase=options.lowercase)
-        unknown = read_unknown(options, test_set)
         named = split_named(options.parser, options.system, SYSTEM_FORM)
-        systems = [
-            read_system(name, split_files(files), options.reference[0], test_set, unknown) for name, files in named
-        ]
+        systems = [read_system(name, split_files(files), options.reference[0], test_set) for name, files in named]
         if options.training_text:
             training_text = stream_sentences(options.training_text)
             first = list(islice(training_text, FIRST_SENTENCES))
             warn_of_subwords(options.training_text, first)
             training_text = chain(first, training_text)
-    if others := [name for name in options.detailed or () if name not in options.metrics]:
-        options.parser.error(f"--detailed {others[0]}: give it to --metrics, too")
-    unasked = {"tokenize": None, "fewest": Settings.fewest, "paired": Settings.paired, "seed": Settings.seed}
-    settings = make_settings(Settings, options, **unasked)
+    settings = Settings(
+        options.metrics, options.detailed, resamples=options.resamples, limits=options.limits, jobs=options.jobs
+    )
     if options.only:
         systems = [find_system(systems, name, "--only") for name in re.split(BETWEEN_NAMES, options.only)]
     name = options.baseline or choose_baseline(
@@ -199,25 +171,6 @@ def list_inputs(options: argparse.Namespace) -> Iterator[str | Path]:
     for run in options.run:
         for pattern in REPORTED:
             yield from Path(run).glob(pattern)
-
-
-def read_unknown(options: argparse.Namespace, test_set: TestSet) -> UnknownWords | None:
-    """Counts by dictionaries that all systems share; None without them.
-
-    What is unknown is a matter of the tokens that models read, which cannot be told from raw text.
-    """
-    dictionaries = options.source_dictionary, options.target_dictionary
-    files = options.source_tokens, options.reference_tokens
-    if not any(dictionaries + files):
-        return None
-    if not all((*dictionaries, *files, test_set.source)):
-        options.parser.error(
-            "unknown words need --source, both dictionaries (--source-dictionary, --target-dictionary), and the test "
-            "set as models read it (--source-tokens, --reference-tokens)"
-        )
-    unknown = read_unknown_words(files, dictionaries)
-    require_same_count(files[1], unknown.reference, options.reference[0], test_set.reference)
-    return unknown
 
 
 def find_system(systems: Sequence[System], name: str, option: str) -> System:

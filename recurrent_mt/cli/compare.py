@@ -23,7 +23,6 @@ from ..arguments import (
     add_jobs_argument,
     add_metrics_argument,
     add_reference_argument,
-    make_settings,
     natural,
     refuse_options,
     split_files,
@@ -41,12 +40,6 @@ from ..text_form import read_text_form
 #: What goes with translations in files, and what with the systems of run folders.
 FILE_OPTIONS = ("reference", "target_lang", "lowercase")
 RUN_OPTIONS = ("models", "seeds", "extra_tests", "ablation")
-
-#: Settings of what a comparison does not break down.
-SCORES_ONLY = {
-    "detailed": (),
-    **{name: getattr(Settings, name) for name in ("limits", "most_unknown", "window", "fewest")},
-}
 
 OPTIONS_ANYWHERE = True
 
@@ -150,7 +143,7 @@ def compare_files(options: argparse.Namespace, folders: list[str]) -> Comparison
     resamples = options.resamples
     if resamples is None:
         resamples = RESAMPLES if options.paired else 0
-    settings = make_settings(Settings, options, **SCORES_ONLY, resamples=resamples, paired=bool(options.paired))
+    settings = choose_settings(options, resamples, paired=bool(options.paired))
     systems = [read_system(name, split_files(files), reference, test_set) for name, files in named]
     return compare_translations(test_set, systems, settings, baseline=options.baseline)
 
@@ -162,8 +155,7 @@ def compare_folders(options: argparse.Namespace, folders: list[str]) -> Comparis
     refuse_options(options, FILE_OPTIONS, "goes with --system: a run folder has its own text, languages, and casing")
     if options.ablation and options.extra_tests:
         options.parser.error("--ablation is a table of the run's own test set: leave --extra-tests out")
-    resamples = RESAMPLES if options.resamples is None else options.resamples
-    settings = make_settings(Settings, options, **SCORES_ONLY, resamples=resamples, paired=Settings.paired)
+    settings = choose_settings(options, RESAMPLES if options.resamples is None else options.resamples, paired=True)
     extra_tests = {}
     for part in filter(None, (options.extra_tests or "").split(",")):
         # Without an id, translations are found by the name.
@@ -175,4 +167,11 @@ def compare_folders(options: argparse.Namespace, folders: list[str]) -> Comparis
         baseline=options.baseline,
         extra_tests=extra_tests,
         ablation=options.ablation or "",
+    )
+
+
+def choose_settings(options: argparse.Namespace, resamples: int, *, paired: bool) -> Settings:
+    """What is asked for: nothing is broken down."""
+    return Settings(
+        options.metrics, (), options.tokenize, resamples=resamples, paired=paired, seed=options.seed, jobs=options.jobs
     )

@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 from ..arguments import natural, split_named
-from ..ratings.campaign import DEGRADED, MODES, SIDE_BY_SIDE, Screen, make_campaign
+from ..ratings.campaign import MODES, SIDE_BY_SIDE, make_campaign
 from ..ratings.sampling import RatedTexts, Sample, sample_screens
 from ..text_files import check_output_files, read_sentences, write_text
 
@@ -36,9 +36,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--sentences", type=int, default=20, help="how many sentences to draw (default: %(default)s)")
     parser.add_argument(
-        "--degraded", type=int, help="screens shown again with a damaged translation (default: a tenth, at least 8)"
-    )
-    parser.add_argument(
         "--annotators",
         type=int,
         default=2,
@@ -56,17 +53,11 @@ def run(options: argparse.Namespace) -> None:
         read_sentences(options.reference) if options.reference else None,
         {name: read_sentences(path) for name, path in files.items()},
     )
-    sample = Sample(options.mode, options.sentences, options.degraded, options.annotators, options.seed)
+    sample = Sample(options.mode, options.sentences, options.annotators, options.seed)
     tasks = sample_screens(corpus, sample)
     campaign = make_campaign(Path(options.out).stem, options.mode, tasks)
     write_text(options.out, json.dumps(campaign, indent=1, ensure_ascii=False) + "\n")
-    print(f"{options.out}: for each of {len(tasks)} annotators, {summarize(tasks[0])}")
-
-
-def summarize(screens: list[Screen]) -> str:
-    """Describes in one line what there is to rate."""
-    kinds = [translation.kind for screen in screens for translation in screen.translations]
-    return (
-        f"{len(screens)} screens with {len(kinds)} translations, of which {kinds.count(DEGRADED)} are damaged ones on "
-        "a screen that comes again, to see how they rate"
+    translations = sum(len(screen.translations) for screen in tasks[0])
+    print(
+        f"{options.out}: for each of {len(tasks)} annotators, {len(tasks[0])} screens with {translations} translations"
     )

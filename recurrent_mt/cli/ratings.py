@@ -15,7 +15,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "ratings", nargs="+", metavar="FILE", help="downloaded annotations; several if several servers had annotators"
     )
     parser.add_argument("--out", required=True, help="writes OUT.txt and OUT.json")
-    parser.add_argument("--exclude-failing", action="store_true", help="leave out annotators who fail the controls")
     parser.add_argument(
         "--resamples", type=int, default=1000, help="bootstrap resamples for the intervals (default: %(default)s)"
     )
@@ -26,12 +25,7 @@ def run(options: argparse.Namespace) -> None:
     """Prints the scores, and writes them to the two files."""
     outputs = {f"{options.out}{suffix}": render for suffix, render in {".json": as_json, ".txt": as_text}.items()}
     check_output_files(options.ratings, outputs)
-    outcome = evaluate_ratings(
-        *read_all_ratings(options.ratings),
-        exclude_failing=options.exclude_failing,
-        resamples=options.resamples,
-        seed=options.seed,
-    )
+    outcome = evaluate_ratings(*read_all_ratings(options.ratings), resamples=options.resamples, seed=options.seed)
     for file, render in outputs.items():
         write_text(file, render(outcome))
     print(as_text(outcome), end="")

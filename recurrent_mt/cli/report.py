@@ -20,7 +20,6 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -29,7 +28,7 @@ from ..evaluation.analysis import analyze
 from ..evaluation.training import read_shown_curves, read_shown_trainings
 from ..evaluation.translated_files import name_runs
 from ..report import page
-from ..report.attachments import SENTENCE, Attachment, Figure, find_numbers, read_attachment
+from ..report.attachments import SENTENCE, Attachment, read_attachment
 from ..runs.folder import RunFolder, seed_folders, seed_of
 from ..runs.outcomes import read_versions, summarize_versions
 from ..text_files import check_output_files, stream_sentences, write_text
@@ -60,8 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Writes the page."""
     named = [split_figure(options.parser, value) for value in options.figure]
-    drawn = [file for _, _, path in named for file in (path, find_numbers(path)) if file]
-    check_output_files([*list_inputs(options), *drawn], [options.out])
+    check_output_files([*list_inputs(options), *(path for _, _, path in named)], [options.out])
     given = read_input(options)
     # As in the run folders, whichever system is the baseline.
     trained = sorted((system for system in given["systems"] if system.folder), key=lambda system: system.folder)
@@ -140,19 +138,10 @@ def read_run_figures(
                 continue
             for file in (system / numbers, *sorted(system.glob("*.svg"), key=place_of)):
                 if file.is_file():
-                    name = f"{place}{system.name}"
-                    yield name_reference(read_attachment(section, name, file, name), file)
+                    yield read_attachment(section, f"{place}{system.name}", file)
     for file in (run / "beams" / "beams.txt", run / "beams" / "beams.svg"):
         if not only and file.is_file():
             yield read_attachment("Beams", f"{place}BLEU, length and speed by beam", file)
-
-
-def name_reference(attachment: Attachment, file: Path) -> Attachment:
-    """The attachment, a recipe's heat map of a reference named as such: beside it is that of the output."""
-    if not isinstance(attachment, Figure) or attachment.section != ALIGNMENTS or not SENTENCE.fullmatch(file.stem):
-        return attachment
-    is_output = attachment.title.endswith("output")
-    return attachment if is_output else replace(attachment, title=f"{attachment.title}, reference")
 
 
 def place_of(figure: Path) -> tuple[float, str]:

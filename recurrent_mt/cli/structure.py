@@ -47,7 +47,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--segmentation", choices=SCHEMES, help="make trees over words when the model reads pieces")
     add_figure_arguments(parser)
-    parser.add_argument("--threshold", type=float, default=0.1, help="draw gates above this value (%(default)s)")
     parser.add_argument("--seed", type=natural, default=1, help="seed of the random trees (%(default)s)")
 
 
@@ -74,10 +73,8 @@ def run(options: argparse.Namespace) -> None:
             "sentences of one length and implies no tree to score: leave --trees out"
         )
     examples = choose_examples((len(one.words) for one in gates), options.examples or 0)
-    # Word pieces remain separate.
-    leaves = [one.leaves for one in gates]
-    for number, path in name_figures(options.out, options.format, [*options.sentences, *examples], leaves):
-        save_figure(draw_sentence(gates[number], threshold=options.threshold), path)
+    for number, path in name_figures(options.out, options.format, [*options.sentences, *examples], len(gates)):
+        save_figure(draw_sentence(gates[number]), path)
     if len(pyramids) == len(gates):
         write_trees(options, pyramids)
     else:

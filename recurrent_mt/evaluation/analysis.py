@@ -1,7 +1,4 @@
-"""Systems on one test set: their scores, and all else that translations show, as records and as tables.
-
-Sentences are grouped in `groups.py`, scored in `scores.py`, and shown by `tables.py`.
-"""
+"""Systems on one test set: their scores, and all else that translations show, as records and as tables."""
 
 from __future__ import annotations
 
@@ -35,20 +32,6 @@ SENTENCE_METRIC = "chrf"
 
 
 @dataclass(frozen=True)
-class SentenceDifference:
-    """One sentence, from 0, and what each of two systems scores on it."""
-
-    sentence: int
-    score: float
-    baseline_score: float
-
-    @property
-    def difference(self) -> float:
-        """How much better the system is than the baseline."""
-        return self.score - self.baseline_score
-
-
-@dataclass(frozen=True)
 class Analysis:
     """Systems on one test set, and what was counted of them."""
 
@@ -72,18 +55,15 @@ class Analysis:
 
     def find_differences(
         self, system: str, count: int = 5, among: Iterable[int] | None = None
-    ) -> tuple[list[SentenceDifference], list[SentenceDifference]]:
-        """The sentences on which a system is most above and most below the baseline, the greatest difference first.
+    ) -> tuple[pandas.Series, pandas.Series]:
+        """How far a system is above the baseline, and how far below it, on the sentences where it is furthest.
 
-        Sentences on which both are equal are in neither list, however few others there are. They are looked for among
-        all sentences, or those with these numbers.
+        Sentences are numbered from 0, and looked for among all, or those with these numbers. Where both systems are
+        equal, a sentence is in neither, however few others there are.
         """
-        scores, base = self.sentence_scores[system], self.sentence_scores[self.baseline]
-        numbers = range(len(scores)) if among is None else among
-        found = [SentenceDifference(number, scores[number], base[number]) for number in numbers]
-        above = sorted((one for one in found if one.difference > 0), key=lambda one: -one.difference)
-        below = sorted((one for one in found if one.difference < 0), key=lambda one: one.difference)
-        return above[:count], below[:count]
+        scores, base = (pandas.Series(self.sentence_scores[name]) for name in (system, self.baseline))
+        differences = scores - base if among is None else (scores - base).loc[list(among)]
+        return differences[differences > 0].nlargest(count), differences[differences < 0].nsmallest(count)
 
     def tables(self) -> dict[str, list[Table]]:
         """All tables but those of the curves, by the title of the section that they belong to."""

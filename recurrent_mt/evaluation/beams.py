@@ -47,18 +47,14 @@ def read_beams(
         (fairseq-generate's own figure) for each beam and length penalty; and BLEU's statistics of each search.
 
     Raises:
-        FileError: if there is none, one is missing, damaged or does not fit the reference, or two are of one beam and
-            penalty.
+        FileError: if there is none, or one is missing, damaged or does not fit the reference.
     """
     logs: dict[tuple[int, float], Path] = {}
     for path in [Path(folder, f"{name}.log") for name in searches] or find_complete(Path(folder)):
         match = NAME.fullmatch(path.name)
         if match is None:
             raise FileError(path, "expected a name like beam-5.log, beam-5-unnormalized.log or beam-5-lenpen-0.6.log")
-        key = int(match[1]), 0.0 if match[2] else float(match[3] or 1)
-        if key in logs:
-            raise FileError(path, f"there is another log of beam {key[0]} with the length penalty {key[1]:g}")
-        logs[key] = path
+        logs[int(match[1]), 0.0 if match[2] else float(match[3] or 1)] = path
     if not logs:
         raise FileError(folder, "there is no beam-N.log with a beam-N.detokenized in it")
     expected = sum(map(len, split_words(references, language)))

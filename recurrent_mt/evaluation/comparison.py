@@ -17,7 +17,6 @@ from ..runs.folder import TRANSLATED
 from ..runs.outcomes import describe_mixtures, read_versions
 from ..runs.rates import RateChoice, read_choice
 from ..text_files import read_sentences
-from ..text_form import TextForm
 from ..versions import describe_versions
 from .scores import Settings, score_systems
 from .tables import (
@@ -109,7 +108,6 @@ class ScoredTestSet:
     details: Mapping[str, Mapping[str, Mapping[str, str]]]  # see `Scores`
     #: system to what went wrong by seed, in its training or with its translation of this test set
     failures: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
-    ceiling: float | None = None  # see `measure_ceiling`
 
     @property
     def failure_notes(self) -> list[str]:
@@ -168,9 +166,6 @@ class Comparison:
             records, test_set.signatures, self.names, test_set.baseline, caption=caption, statuses=statuses
         )
         notes = [] if self.ablation else [f"{test_set.sentences:,} sentences."]
-        if test_set.ceiling is not None and test_set.ceiling < 99.995:
-            ceiling = format_number(test_set.ceiling, ".2f")
-            notes.append(f"The references themselves, split into words and joined again, have {ceiling} BLEU.")
         if test_set.baseline != self.baseline:
             notes.append(f"{self.baseline} has no translation: the others are compared with {test_set.baseline}.")
         if not test_set.signatures:
@@ -309,23 +304,8 @@ def score_test_set(
         signatures |= {TOKENIZED.format(metric): text for metric, text in tokenized.signatures.items()}
         named = tokenized.records.assign(metric=tokenized.records["metric"].map(TOKENIZED.format))
         records = pandas.concat([records, named], ignore_index=True)
-    # Several runs have one text, which some models may read as words and others not.
-    form = next((run.form for run in trained.runs if run.form.splits_words), None)
-    ceiling = measure_ceiling(references, form, settings.tokenize) if form else None
-    scored = ScoredTestSet(name, len(references), systems[0].name, signatures, scores.details, failures, ceiling)
+    scored = ScoredTestSet(name, len(references), systems[0].name, signatures, scores.details, failures)
     return scored, records.assign(test_set=name)
-
-
-def measure_ceiling(references: TestSet, form: TextForm, tokenize: str | None) -> float | None:
-    """BLEU of references whose words are split and joined, as a translation's are: no words have more.
-
-    None where all come back as they were.
-    """
-    joined = [form.rejoin(reference) for reference in references.reference]
-    if joined == list(references.reference):
-        return None
-    settings = Settings(metrics=("bleu",), detailed=(), tokenize=tokenize, resamples=0, paired=False)
-    return float(score_systems(references, [System("", {"": joined})], settings).records["value"].iloc[0])
 
 
 def compare_runs(

@@ -14,7 +14,6 @@ from typing import Any
 from matplotlib import font_manager, rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ft2font import FT2Font
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 
@@ -117,17 +116,3 @@ def font_families() -> list[str]:
     """The families to draw words with: matplotlib takes each character from the first that has it."""
     installed = {font.name for font in font_manager.fontManager.ttflist}
     return [DEFAULT_FONT, *[family for family in CHINESE_FONTS if family in installed][:1]]
-
-
-def missing_characters(texts: Iterable[str]) -> list[str]:
-    """The characters that none of `font_families` can draw, sorted; they would appear as empty boxes."""
-    known: set[str] = set()
-    for family in font_families():
-        known |= _characters(family)
-    return sorted({character for text in texts for character in text if not character.isspace()} - known)
-
-
-@lru_cache(maxsize=4)
-def _characters(family: str) -> frozenset[str]:
-    path = font_manager.findfont(family, fallback_to_default=False)
-    return frozenset(map(chr, FT2Font(path).get_charmap()))

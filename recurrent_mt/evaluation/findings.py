@@ -11,8 +11,7 @@ import pandas
 
 from ..metrics import estimate_interval
 from .analysis import Analysis
-from .groups import count_words
-from .scores import CountedSystem, countable_sides
+from .scores import CountedSystem, count_words, countable_sides
 from .tables import (
     ALL,
     FEWEST,

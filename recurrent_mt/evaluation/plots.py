@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections import Counter
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import fill
@@ -93,21 +90,10 @@ def draw(analysis: Analysis, name: str) -> Figure:
     return plots[name].draw(analysis.records, analysis.settings.window)
 
 
-def name_earlier_plots(results: Path) -> set[str]:
-    """The figures of an earlier analysis, by its ``analysis.json``; none without one that can be read."""
-    try:
-        return {plot.file_name for plot in list_plots(pandas.DataFrame(json.loads(results.read_text())["records"]))}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return set()
-
-
-def write_plots(analysis: Analysis, folder: str | Path, earlier: Collection[str] = ()) -> None:
-    """Writes one SVG file for each figure of the analysis, and removes the earlier ones that it does not have."""
-    plots = list_plots(analysis.records)
-    for name in {*earlier} - {plot.file_name for plot in plots}:
-        (Path(folder) / f"{name}.svg").unlink(missing_ok=True)
-    for plot in plots:
-        save_figure(draw(analysis, plot.file_name), Path(folder) / f"{plot.file_name}.svg")
+def write_plots(analysis: Analysis, folder: str | Path) -> None:
+    """Writes one SVG file for each figure of the analysis."""
+    for plot in list_plots(analysis.records):
+        save_figure(plot.draw(analysis.records, analysis.settings.window), Path(folder) / f"{plot.file_name}.svg")
 
 
 @set_style(LETTERS)
@@ -126,8 +112,7 @@ def draw_length(records: pandas.DataFrame, plot: Plot, window: int) -> Figure:
         means, lows, highs = (curve[system] for curve in curves.values())
         dot = "." if len(lengths) == 1 else ""
         axes.plot(lengths, means, line, marker=dot, color=color, label=system, gid=f"system-{index}-line")
-        band = axes.fill_between(lengths, lows, highs, color=color, alpha=0.15, linewidth=0)
-        band.set_gid(f"system-{index}-band")
+        axes.fill_between(lengths, lows, highs, color=color, alpha=0.15, linewidth=0, gid=f"system-{index}-band")
     counts.bar(sizes.index, sizes, color="#b0b8c4")
     counts.set_ylabel("sentences", fontsize=9)
     counts.spines[["top", "right"]].set_visible(False)
@@ -215,16 +200,8 @@ def finish_figure(figure: Figure, label: str) -> None:
     # Of marks with intervals, the marks: a legend's entry is then one line.
     lines = [container[0] for container in axes.containers] or [*axes.lines]
     columns = 2 if max(map(len, names)) <= LONGEST_NAME // 2 else 1
-    shown = shorten(names)
+    shown = [fill(name, LONGEST_NAME) for name in names]
     rows = -(-len(names) // columns) + sum(name.count("\n") for name in shown)
     figure.set_figheight(figure.get_figheight() + LEGEND_ROW * rows)
     legend = figure.legend(lines, shown, loc="outside lower center", ncols=columns, frameon=False, fontsize=9.5)
     own_legend(legend, lines)
-
-
-def shorten(names: Sequence[str]) -> list[str]:
-    """Names that fit a line, cut in the middle; where two would be the same, whole ones on several lines."""
-    end = LONGEST_NAME // 2 - 1
-    cut = [name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - end - 1]}…{name[-end:]}" for name in names]
-    count = Counter(cut)
-    return [short if count[short] == 1 else fill(name, LONGEST_NAME) for name, short in zip(names, cut)]

@@ -7,13 +7,12 @@ Markdown and JSON are written here.
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
-from io import StringIO
+from functools import partial
 from os import PathLike
 from typing import Any
 
@@ -61,7 +60,7 @@ class Record:
 
 NUMBERS = ("value", "low", "high", "sd", "p", "penalty")
 
-UNKNOWN, NO_SENTENCES = "–", "no sentences"
+UNKNOWN = "–"
 #: A p-value below it gets a star.
 SIGNIFICANT = 0.05
 #: What intervals are called wherever they are shown. They are sacrebleu's; of several seeds, their means'.
@@ -173,7 +172,7 @@ def score_cell(record: Any, form: str = ".2f", *, count: bool = False) -> Cell:
     """
     number = record.n if count else None
     if format_number(record.value, form) == UNKNOWN:
-        return Cell(NO_SENTENCES, count=number)
+        return Cell(UNKNOWN, count=number)
     cell = mean_cell(record, form)
     low, high = (format_number(end, ".1f") for end in (record.low, record.high))
     detail = cell.detail if low == UNKNOWN else f"{cell.detail} ({low}–{high})"
@@ -298,31 +297,27 @@ def interval_table(
 
 def group_tables(records: pandas.DataFrame, metrics: Sequence[str], baseline: str, group: Group) -> list[Table]:
     """A table for each metric and way of making groups of this kind; first those that no side decides."""
-    found = records.loc[records["group"] == group, ["metric", "by", "side"]].drop_duplicates()
+    found = records.loc[(records["group"] == group) & (records["n"] > 0), ["metric", "by", "side"]].drop_duplicates()
     ways = [way for metric in metrics for way in found[found["metric"] == metric].itertuples(index=False)]
     return [group_table(records, way.metric, way.by, baseline) for way in sorted(ways, key=lambda way: way.side != "")]
 
 
 def group_table(records: pandas.DataFrame, metric: str, by: str, baseline: str) -> Table:
-    """Groups downward, systems across; neighboring groups without sentences share a row.
+    """Groups that have sentences downward, systems across.
 
     Where systems know different words, each has groups of its own, and its counts are in its cells.
     """
     chosen = select(records, metric=metric, by=by)
-    counts = pivot(chosen, "bucket", "system", "n")
+    counts = pivot(chosen[chosen["n"] > 0], "bucket", "system", "n")
     shared = bool(chosen["shared"].all())
-    grid = pivot_cells(chosen, "bucket", "system", lambda record: score_cell(record, count=not shared))
-    names: list[str] = []
-    rows: list[list[Cell]] = []
-    for name, cells in grid.iterrows():
-        row = list(cells)
-        if shared:
-            row = [Cell(f"{counts.loc[name].iloc[0]:,.0f}"), *mark_best(row, lower_is_better=metric in LOWER_IS_BETTER)]
-        if rows and row[-1].text == NO_SENTENCES and row == rows[-1]:
-            names[-1] += f", {name}"
-        else:
-            names.append(str(name))
-            rows.append(row)
+    names = [bucket for bucket in chosen["bucket"].unique() if bucket in counts.index]
+    grid = pivot_cells(chosen, "bucket", "system", partial(score_cell, count=not shared), names=names)
+    rows = grid.to_numpy().tolist()
+    if shared:
+        rows = [
+            [Cell(f"{counts.loc[name].iloc[0]:,.0f}"), *mark_best(row, lower_is_better=metric in LOWER_IS_BETTER)]
+            for name, row in zip(names, rows)
+        ]
     notes = list(reading_notes(records, baseline, metric=metric, by=by))
     if not shared:
         notes.append("[n]: sentences in the group, by the system's own dictionary.")
@@ -413,18 +408,15 @@ def latex_cell(cell: Cell) -> str:
 
 def table_as_csv(table: Table) -> str:
     """For a spreadsheet: numbers alone; what stands beside those of a column is in a column of its own."""
-    columns = [(table.header[0], list(table.names))]
-    for header, cells in zip(table.header[1:], zip(*table.rows)):
+    columns = [[table.header[0], *table.names]]
+    for place, header in enumerate(table.header[1:]):
+        cells = [row[place] for row in table.rows]
         # Digits in groups of three would be text there.
-        columns.append((header, [re.sub(r"(?<=\d),(?=\d{3})", "", cell.text) for cell in cells]))
+        columns.append([header, *(re.sub(r"(?<=\d),(?=\d{3})", "", cell.text) for cell in cells)])
         beside = [str(replace(cell, text="")).strip() for cell in cells]
         if any(beside):
-            columns.append((f"{header}, details", beside))
-    stream = StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(defuse(name) for name, _ in columns)
-    writer.writerows(map(defuse, row) for row in zip(*(values for _, values in columns)))
-    return stream.getvalue()
+            columns.append([f"{header}, details", *beside])
+    return pandas.DataFrame(columns).T.map(defuse).to_csv(header=False, index=False)
 
 
 def defuse(text: str) -> str:

@@ -229,30 +229,20 @@ def learning_curve_table(curves: Mapping[str, pandas.DataFrame]) -> Table:
 
 
 @set_style()
-def draw_learning_curves(
-    curves: Mapping[str, pandas.DataFrame],
-    updates_per_hour: Mapping[str, float] | None = None,
-    *,
-    names: Sequence[str] = (),
-) -> Figure:
-    """A line a system, the mean of its seeds, against updates or hours; a band from the lowest to the highest.
+def draw_learning_curves(curves: Mapping[str, pandas.DataFrame], names: Sequence[str] = ()) -> Figure:
+    """A line a system, the mean of its seeds, against updates; a band from the lowest to the highest.
 
-    Args:
-        curves: as of `read_learning_curves`.
-        updates_per_hour: how many updates each system makes in an hour.
-        names: of all systems, whose order decides the colors; without them, those that have curves.
+    Curves are as of `read_learning_curves`; the names of all systems, by default of those that have curves, decide the
+    colors by their order.
     """
     figure, axes = new_axes()
     for name, curve in curves.items():
         place = list(names or curves).index(name)
-        if updates_per_hour:
-            curve = curve.set_index(curve.index / updates_per_hour[name])
-        mark = choose_mark(place)
+        mark, owner = choose_mark(place), f"system-{place}"
         mean, low, high = (getattr(curve, what)(axis=1, skipna=False) for what in ("mean", "min", "max"))
-        axes.plot(curve.index, mean, **mark, markersize=4, label=name, gid=f"system-{place}-line")
-        band = axes.fill_between(curve.index, low, high, color=mark["color"], alpha=0.2, linewidth=0)
-        band.set_gid(f"system-{place}-band")
-    axes.set_xlabel("hours" if updates_per_hour else "updates")
+        axes.plot(curve.index, mean, **mark, markersize=4, label=name, gid=f"{owner}-line")
+        axes.fill_between(curve.index, low, high, color=mark["color"], alpha=0.2, linewidth=0, gid=f"{owner}-band")
+    axes.set_xlabel("updates")
     axes.set_ylabel("validation loss, bits a token")
     own_legend(axes.legend(handles=axes.lines, frameon=False), axes.lines)
     return figure

@@ -109,30 +109,14 @@ def read_unknown_words(texts: Sequence[Place], dictionaries: Sequence[Place]) ->
         dictionaries: fairseq's, of the source and of the target.
 
     Raises:
-        FileError: if a file is missing or damaged, if the sides differ in length, or if a text is whole words and its
-            dictionary is of subwords.
+        FileError: if a file is missing or damaged, or if the sides differ in length.
     """
-    counts = []
-    for text, file in zip(texts, dictionaries, strict=True):
-        dictionary, tokens = read_dictionary(file), [line.split() for line in read_sentences(text)]
-        # A tenth: words of a web page may look like subwords.
-        of_subwords = 10 * sum(map(is_subword, dictionary)) > len(dictionary)
-        unknown = count_unknown(tokens, dictionary)
-        # A few short sentences may well have no word that was split: then all of their words are in the dictionary.
-        if of_subwords and any(unknown) and not any(is_subword(token) for line in tokens for token in line):
-            raise FileError(text, f"it is not split into subwords, which {file} has: give the text that models read")
-        attached = [line[-1] for line in tokens if line and is_attached(line[-1], dictionary)]
-        if 10 * len(attached) > len(tokens):
-            message = "%s: %s is unknown, but %s has it without its last sign: give the words that models read"
-            LOG.warning(message, text, attached[0], file)
-        counts.append(unknown)
+    counts = [
+        count_unknown([line.split() for line in read_sentences(text)], read_dictionary(file))
+        for text, file in zip(texts, dictionaries, strict=True)
+    ]
     require_same_count(texts[1], counts[1], texts[0], counts[0])
     return UnknownWords(*counts)
-
-
-def is_attached(token: str, dictionary: Collection[str]) -> bool:
-    """Whether a token is unknown, and what it is without its last sign, such as a full stop, and that sign are not."""
-    return token not in dictionary and token[:-1] in dictionary and token[-1] in dictionary
 
 
 def choose_baseline(names: Sequence[str], names_in_runs: Sequence[str] = (), recorded: str = "") -> str:
@@ -194,9 +178,7 @@ def read_test_set(
     )
 
 
-def read_system(
-    name: str, files: Sequence[Place], reference: Place, test_set: TestSet, unknown: UnknownWords | None = None
-) -> System:
+def read_system(name: str, files: Sequence[Place], reference: Place, test_set: TestSet) -> System:
     """A system, one file a seed; ``reference`` is named where their lengths differ.
 
     Raises:
@@ -210,7 +192,7 @@ def read_system(
         warn_of_tokens(file, translations[str(seed)], test_set.reference)
     if not translations:
         raise ValueError(f"{name} has no file of translations: was a pattern given that matches none?")
-    return System(name, translations, unknown)
+    return System(name, translations)
 
 
 def read_translations(file: Place) -> list[str]:
@@ -247,11 +229,6 @@ def _warn_where(file: str | PathLike[str], sentences: Sequence[str], find: Calla
         message = "%s, line %d: %s looks as models read it: words and scores are counted in detokenized text"
         LOG.warning(message, file, number, token)
     return too_many
-
-
-def read_run_references(run: RunFolder, extra: str = "", step: str = "raw") -> TestSet:
-    """What a run's translations are scored against, of its test set or a further one, without sources."""
-    return TestSet(read_sentences(run.reference(extra, step)), run.languages[1], run.form.lowercase)
 
 
 def read_run_test_set(run: RunFolder) -> TestSet:
@@ -378,7 +355,7 @@ class TrainedRuns:
 
         Raises:
             FileError: if one is no run folder.
-            ValueError: without systems or seeds, if one is named twice, and if a system is in two folders.
+            ValueError: without systems, if no system has one of the seeds, and if a system is in two folders.
         """
         self.runs = [RunFolder(folder) for folder in folders]
         found: dict[str, Path] = {}
@@ -394,10 +371,8 @@ class TrainedRuns:
         for seed in seeds:
             if found and not any(Path(seed_folder(folder, seed)).is_dir() for folder in found.values()):
                 raise ValueError(f"no system has a training with the seed {seed}")
-        # Without systems, there are no seeds to name.
-        for what, values in {"system": self.names, "seed": self.seeds if found or self.seeds else [1]}.items():
-            if not values or len(set(values)) < len(values):
-                raise ValueError(f"name every {what} once, and at least one, not {', '.join(map(str, values))!r}")
+        if not self.names:
+            raise ValueError(f"there are no systems in {', '.join(str(run.path) for run in self.runs)}")
 
     def find_files(self, system: str, name: str) -> dict[str, Path]:
         """Seed to the file of that name, where a system has it."""
@@ -411,11 +386,17 @@ class TrainedRuns:
             FileError: if a file is missing or damaged.
             ValueError: if two runs have different test sets.
         """
-        first, *others = ((run.path, read_run_references(run, extra, step)) for run in self.runs)
-        for path, test_set in others:
-            if test_set != first[1]:
-                raise ValueError(f"{path} and {first[0]} have different test sets or casing: compare like with like")
-        return first[1]
+        first, *others = (
+            TestSet(read_sentences(run.reference(extra, step)), run.languages[1], run.form.lowercase)
+            for run in self.runs
+        )
+        for run, test_set in zip(self.runs[1:], others):
+            if test_set != first:
+                message = (
+                    f"{run.path} and {self.runs[0].path} have different test sets or casing: compare like with like"
+                )
+                raise ValueError(message)
+        return first
 
     def read_words(self, systems: Iterable[System]) -> list[System]:
         """Systems' translations as they produced them; none of a system that lacks the log of a seed.

@@ -23,8 +23,8 @@ from .tables import (
     select,
 )
 
-#: The least training frequency of each group; the first group is that of words never seen.
-FREQUENCIES = (0, 1, 2, 5, 10, 100, 1000)
+#: Group of words to the least frequency in training of those in it.
+FREQUENCIES = {"never seen": 0, "1": 1, "2–4": 2, "5–9": 5, "10–99": 10, "100–999": 100, "1000 or more": 1000}
 BY_FREQUENCY = "frequency in training"
 F_MEASURE, PRECISION, RECALL = (f"{name} of words, %" for name in ("F-measure", "precision", "recall"))
 
@@ -62,29 +62,16 @@ def score_words(
     for translation, reference in zip(translations, references, strict=True):
         found, wanted = Counter(translation), Counter(reference)
         for word in found | wanted:
-            group = groups[sum(training_counts.get(word, 0) >= low for low in FREQUENCIES) - 1]
+            group = groups[sum(training_counts.get(word, 0) >= low for low in FREQUENCIES.values()) - 1]
             for place, count in enumerate((min(found[word], wanted[word]), found[word], wanted[word])):
                 group[place] += count
-    for label, (matches, translated, expected) in zip(label_frequencies(FREQUENCIES), groups, strict=True):
+    for label, (matches, translated, expected) in zip(FREQUENCIES, groups, strict=True):
         for metric, share, count in (
             (F_MEASURE, to_percent(2 * matches, translated + expected), expected),
             (PRECISION, to_percent(matches, translated), translated),
             (RECALL, to_percent(matches, expected), expected),
         ):
             yield Record(system, metric, share, by=BY_FREQUENCY, bucket=label, n=count)
-
-
-def label_frequencies(frequencies: Sequence[int]) -> list[str]:
-    """What the groups are called: ``never seen``, ``1``, ``2–4`` and so on."""
-    labels = []
-    for low, high in zip(frequencies, [*(high - 1 for high in frequencies[1:]), None]):
-        if high is None:
-            labels.append(f"{low} or more")
-        elif low == high:
-            labels.append("never seen" if low == 0 else str(low))
-        else:
-            labels.append(f"{low}–{high}")
-    return labels
 
 
 def word_table(records: pandas.DataFrame) -> Table:

@@ -9,13 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-#: A translation whose ratings count for its systems.
-SYSTEM = "system"
-#: A translation with some of its words replaced: it should be rated below the original.
-DEGRADED = "degraded"
-#: A translation shown beside a degraded one to fill the screen: its ratings are not used.
-FILLER = "filler"
-
 
 @dataclass(frozen=True)
 class Scale:
@@ -77,13 +70,11 @@ class Translation:
 
     text: str
     systems: tuple[str, ...]  # who made it; several where they translated alike
-    kind: str = SYSTEM  # or `DEGRADED` or `FILLER`
 
     @property
     def name(self) -> str:
-        """Pearmut's name of it, which people do not see; its dashboard keeps the controls apart by this name."""
-        name = " = ".join(self.systems)
-        return name if self.kind == SYSTEM else f"{name} ({self.kind})"
+        """Pearmut's name of it, which people do not see."""
+        return " = ".join(self.systems)
 
 
 @dataclass(frozen=True)
@@ -103,7 +94,7 @@ class Screen:
                 "item_id": str(self.sentence),
                 **{name: keep_text(text) for name, text in texts.items() if text is not None},
                 "tgt": {each.name: keep_text(each.text) for each in self.translations},
-                "rated": {each.name: {"systems": each.systems, "kind": each.kind} for each in self.translations},
+                "rated": {each.name: {"systems": each.systems} for each in self.translations},
             }
         ]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -45,7 +45,8 @@ class Rated(Content):
     """Whose translation it is; the fields are those of `campaign.Translation`."""
 
     systems: tuple[str, ...] = Field(min_length=1)
-    kind: Literal["system", "degraded", "filler"]
+    #: in campaigns of earlier versions, something else of translations that were there to see whether people read
+    kind: str = "system"
 
 
 class Shown(Content):
@@ -70,7 +71,6 @@ class Item:
 
     sentence: str  # line of the test set, from 1
     systems: tuple[str, ...]  # who made it; several where they translated alike
-    kind: str  # `campaign.SYSTEM`, `campaign.DEGRADED`, or `campaign.FILLER`
 
 
 @dataclass(frozen=True)
@@ -91,12 +91,9 @@ def read_ratings(path: str | PathLike[str]) -> tuple[str, list[Ratings]]:
         FileError: if it is something else; it names the first place that is wrong. Also if it has several campaigns,
             answers about other translations than were shown, or none.
     """
-    data = Path(path).read_bytes()
     try:
-        campaigns = TypeAdapter(dict[str, list[Entry]]).validate_json(data)
+        campaigns = TypeAdapter(dict[str, list[Entry]]).validate_json(Path(path).read_bytes())
     except ValidationError as error:
-        if b'"ratings/1"' in data:
-            raise FileError(path, "it is of a rating page of an earlier version: score it with that version") from error
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
         message = f'{first["msg"]}: give what Pearmut\'s dashboard gives for "Download all annotations"'
@@ -114,18 +111,18 @@ def read_ratings(path: str | PathLike[str]) -> tuple[str, list[Ratings]]:
         values = said.setdefault(entry.user_id, {})
         for screen, answers in zip(entry.item, entry.annotation):
             for name, rated in screen.rated.items():
-                note_answer(values, Item(screen.item_id, rated.systems, rated.kind), answers[name])
+                note_answer(values, screen.item_id, rated, answers[name])
     found = [Ratings(str(path), annotator, values) for annotator, values in said.items() if values]
     if not found:
         raise FileError(path, "nobody has rated anything")
     return campaign, found
 
 
-def note_answer(values: dict[str, dict[Item, int]], item: Item, answer: Answer) -> None:
-    """Adds what was answered about an item to the values of its scales."""
+def note_answer(values: dict[str, dict[Item, int]], sentence: str, rated: Rated, answer: Answer) -> None:
+    """Adds what was answered about a system's translation to the values of its scales."""
     for scale, value in answer.by_scale().items():
-        if value is not None:
-            values.setdefault(scale, {})[item] = value
+        if value is not None and rated.kind == "system":
+            values.setdefault(scale, {})[Item(sentence, rated.systems)] = value
 
 
 def read_all_ratings(paths: Sequence[str | PathLike[str]]) -> tuple[str, list[Ratings]]:

@@ -1,20 +1,17 @@
-"""What annotators' ratings say about systems, how far annotators agree, and whether they read what they rated."""
+"""What annotators' ratings say about systems, and how far annotators agree."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
 import krippendorff
 import numpy as np
 
-from .campaign import DEGRADED, SCALES, SYSTEM, Scale
+from .campaign import Scale
 from .ratings import Item, Ratings
 
-#: Of controls, see `check_controls`.
-SIGNIFICANCE = 0.05
-FEWEST_PAIRS = 5
 #: Of sentences for an interval: fewer, drawn again and again, look more alike than others would be.
 FEWEST_SENTENCES = 10
 
@@ -69,18 +66,16 @@ def score_scale(
 ) -> ScaleScores:
     """Scores all systems on one scale.
 
-    Ratings of ordinary items count, those of controls do not. An annotator's ratings are standardized by their own mean
-    and standard deviation, averaged over annotators for each sentence, then over sentences. Intervals are percentiles
-    over bootstrap resamples of sentences, the same ones for all systems.
+    An annotator's ratings are standardized by their own mean and standard deviation, averaged over annotators for each
+    sentence, then over sentences. Intervals are percentiles over bootstrap resamples of sentences, the same ones for
+    all systems.
 
     Raises:
-        ValueError: if there are no annotators or fewer than 2 resamples.
+        ValueError: if there are fewer than 2 resamples.
     """
-    if not annotators:
-        raise ValueError("all annotators fail the controls: leave --exclude-failing out to see how")
     if resamples < 2:
         raise ValueError(f"resamples is {resamples}: at least 2 (1000 is usual)")
-    raw = {ratings.annotator: collect_ordinary_values(ratings, scale) for ratings in annotators}
+    raw: dict[str, dict[Item, float]] = {one.annotator: dict(one.values.get(scale.name, {})) for one in annotators}
     standard = {name: standardize(values) for name, values in raw.items()}
     items = sorted({item for values in raw.values() for item in values})
     systems = sorted({system for item in items for system in item.systems})
@@ -113,12 +108,6 @@ def score_scale(
         agreement=compute_agreement(list(raw.values()), scale),
         constant=tuple(name for name, values in standard.items() if values is None),
     )
-
-
-def collect_ordinary_values(ratings: Ratings, scale: Scale) -> dict[Item, float]:
-    """Maps each item to its rating, without the controls."""
-    values = ratings.values.get(scale.name, {})
-    return {item: float(value) for item, value in values.items() if item.kind == SYSTEM}
 
 
 def standardize(values: Mapping[Item, float]) -> dict[Item, float] | None:
@@ -181,72 +170,3 @@ def compute_agreement(annotators: Sequence[Mapping[Item, float]], scale: Scale) 
     if np.ptp(table[:, shared][~np.isnan(table[:, shared])]) == 0:
         return Agreement(None, scale.level, count, "all ratings are the same")
     return Agreement(float(krippendorff.alpha(table, level_of_measurement=scale.level)), scale.level, count)
-
-
-@dataclass(frozen=True)
-class Controls:
-    """How an annotator did on the controls."""
-
-    annotator: str  # name
-    degraded_pairs: int  # degraded items that were rated, as were their originals
-    #: by how much they were rated lower on average, as a share of the scale; None without pairs
-    degraded_drop: float | None
-    degraded_p: float | None  # p-value of the test; None where there are fewer than `FEWEST_PAIRS`
-    failure: str  # why the annotator fails, in words; empty if nothing speaks against them
-    remark: str  # why that could not be judged, likewise
-
-
-def check_controls(ratings: Ratings) -> Controls:
-    """Do an annotator's ratings of degraded items show that they read what they rated?
-
-    They must be rated below their originals: a one-sided paired test at 0.05, as in direct assessment (Graham et al.
-    2016, ``quality-control.R``). The published code takes the t-test; here it is the exact randomization test on the
-    same paired differences (Fisher 1935), which assumes no distribution: under chance each difference might as well
-    have the other sign, and the p-value is the share of all changes of signs whose sum is at least as large. With fewer
-    than 5 pairs no outcome would be significant, so nothing is said.
-
-    Where an item has two ratings (adequacy and fluency), the test is on their sum.
-    """
-    drops = compute_drops(ratings)
-    widths = np.array([SCALES[name].high - SCALES[name].low for name in ratings.values])
-    p_value = compute_sign_change_p_value(drops.sum(axis=1)) if len(drops) >= FEWEST_PAIRS else None
-    failure = remark = ""
-    if p_value is None:
-        remark = f"{len(drops)} degraded items with both ratings: {FEWEST_PAIRS} are needed for a test"
-    elif p_value > SIGNIFICANCE:
-        failure = f"degraded translations are not rated below their originals (p = {p_value:.3f}, {len(drops)} pairs)"
-    return Controls(
-        annotator=ratings.annotator,
-        degraded_pairs=len(drops),
-        degraded_drop=float((drops / widths).mean()) if len(drops) else None,
-        degraded_p=p_value,
-        failure=failure,
-        remark=remark,
-    )
-
-
-def compute_drops(ratings: Ratings) -> np.ndarray:
-    """Original minus degraded, (pairs, scales), for the degraded items that were rated on every scale both times."""
-    scales = list(ratings.values.values())
-    rows = []
-    for item in scales[0]:
-        original = replace(item, kind=SYSTEM)
-        if item.kind == DEGRADED and all(item in values and original in values for values in scales):
-            rows.append([values[original] - values[item] for values in scales])
-    return np.array(rows, dtype=int).reshape(len(rows), len(scales))
-
-
-def compute_sign_change_p_value(differences: Sequence[int] | np.ndarray) -> float:
-    """One-sided p-value of the exact paired randomization test that whole-number differences are above zero.
-
-    The distribution of the sum over all changes of signs is built up difference by difference, so that no number of
-    pairs is too large.
-    """
-    sizes = [abs(int(difference)) for difference in differences]
-    reach = sum(sizes)
-    # probabilities[reach + s] is the probability of the sum s.
-    probabilities = np.zeros(2 * reach + 1)
-    probabilities[reach] = 1.0
-    for size in sizes:
-        probabilities = (np.roll(probabilities, size) + np.roll(probabilities, -size)) / 2
-    return float(probabilities[reach + int(sum(differences)) :].sum())

@@ -10,24 +10,12 @@ from tabulate import tabulate
 
 from .campaign import SCALES
 from .ratings import Ratings
-from .scores import (
-    SIGNIFICANCE,
-    Controls,
-    RatingDifference,
-    ScaleScores,
-    SystemRating,
-    check_controls,
-    score_scale,
-)
+from .scores import RatingDifference, ScaleScores, SystemRating, score_scale
 
-ANNOTATOR_COLUMNS = ("Name", "Rated", "Degraded: drop", "p", "Controls")
-
-NOTE = f"""\
+NOTE = """\
 z: ratings standardized by each annotator's mean and standard deviation, averaged over annotators, then over sentences;
-95% intervals by bootstrap resampling of sentences. Ratings of control items count for no system.
+95% intervals by bootstrap resampling of sentences.
 Alpha: Krippendorff's, of the ratings as given; 1 is perfect agreement, 0 is chance.
-An annotator fails if degraded translations are not rated below their originals (exact paired randomization test,
-one-sided, p > {SIGNIFICANCE}).
 """
 
 
@@ -37,36 +25,20 @@ class RatingOutcome:
 
     campaign: str  # its name
     files: dict[str, str]  # annotator -> file
-    rated: dict[str, int]  # annotator -> number of translations that they rated, with the controls
-    controls: tuple[Controls, ...]  # one an annotator
-    excluded: tuple[str, ...]  # annotators whose ratings were not scored, because they fail the controls
+    rated: dict[str, int]  # annotator -> number of translations that they rated
     scales: tuple[ScaleScores, ...]  # one a scale
 
 
 def evaluate_ratings(
-    campaign: str,
-    annotators: Sequence[Ratings],
-    *,
-    exclude_failing: bool = False,
-    resamples: int = 1000,
-    seed: int = 12345,
+    campaign: str, annotators: Sequence[Ratings], *, resamples: int = 1000, seed: int = 12345
 ) -> RatingOutcome:
-    """Checks the controls and scores every scale.
-
-    Raises:
-        ValueError: as `score_scale`; also if all annotators fail and `exclude_failing` is set.
-    """
-    controls = tuple(check_controls(ratings) for ratings in annotators)
-    failing = {result.annotator for result in controls if result.failure} if exclude_failing else set()
-    scored = [ratings for ratings in annotators if ratings.annotator not in failing]
+    """Scores every scale; errors as of `score_scale`."""
     scales = [scale for name, scale in SCALES.items() if any(name in ratings.values for ratings in annotators)]
     return RatingOutcome(
         campaign=campaign,
         files={ratings.annotator: ratings.path for ratings in annotators},
         rated={ratings.annotator: len(set().union(*ratings.values.values())) for ratings in annotators},
-        controls=controls,
-        excluded=tuple(ratings.annotator for ratings in annotators if ratings.annotator in failing),
-        scales=tuple(score_scale(scored, scale, resamples=resamples, seed=seed) for scale in scales),
+        scales=tuple(score_scale(annotators, scale, resamples=resamples, seed=seed) for scale in scales),
     )
 
 
@@ -77,31 +49,11 @@ def as_json(outcome: RatingOutcome) -> str:
 
 def as_text(outcome: RatingOutcome) -> str:
     """Formats the tables for a terminal."""
-    annotators = [annotator_row(result, outcome) for result in outcome.controls]
-    lines = ["Annotators", *format_table(ANNOTATOR_COLUMNS, annotators), ""]
-    for result in outcome.controls:
-        if result.failure:
-            lines.append(f"{result.annotator} fails the controls: {result.failure}")
-        if result.remark:
-            lines.append(f"{result.annotator} cannot be judged: {result.remark}")
-    if outcome.excluded:
-        lines.append(f"Left out of what follows: {', '.join(outcome.excluded)}")
-    elif any(result.failure for result in outcome.controls):
-        lines.append("Those who fail are scored all the same; --exclude-failing leaves them out.")
+    rated = [[annotator, str(count)] for annotator, count in outcome.rated.items()]
+    lines = ["Annotators", *format_table(["Name", "Rated"], rated)]
     for scale in outcome.scales:
         lines += ["", *scale_lines(scale)]
     return "\n".join([*lines, "", NOTE])
-
-
-def annotator_row(result: Controls, outcome: RatingOutcome) -> list[str]:
-    """Formats the row of one annotator, for `ANNOTATOR_COLUMNS`."""
-    return [
-        result.annotator,
-        str(outcome.rated[result.annotator]),
-        f"{format_number(result.degraded_drop, '.0%')} ({result.degraded_pairs})",
-        format_number(result.degraded_p, ".3f"),
-        "FAILED" if result.failure else "not judged" if result.remark else "passed",
-    ]
 
 
 def scale_lines(scores: ScaleScores) -> list[str]:

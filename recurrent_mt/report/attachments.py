@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Sequence
@@ -12,11 +13,8 @@ from pydantic import TypeAdapter
 
 from ..evaluation.alignment_figures import ATTENTION
 from ..evaluation.tables import Table
-from ..pages import write_address
 from ..text_files import FileError
 
-#: Points: a drawing of less can shrink to a phone's width, one of more gets a row of its own.
-NARROW, WIDE = 360, 480
 TABLES = TypeAdapter(list[Table])
 #: Name of a figure of one sentence.
 SENTENCE = re.compile(r"(sentence|output)-(\d+)")
@@ -30,13 +28,6 @@ class Figure:
     title: str  # what the figure shows, one line
     svg: str  # the text of an SVG file
     system: str = ""  # whose it is, if it is one system's
-
-    @property
-    def size(self) -> str:
-        """How much room it needs: ``narrow`` fits a phone, ``wide`` needs a row of its own."""
-        width = re.search(r'<svg[^>]*\bwidth="(\d+(?:\.\d+)?)pt"', self.svg)
-        points = float(width[1]) if width else NARROW
-        return "narrow" if points < NARROW else "wide" if points > WIDE else ""
 
     @property
     def address(self) -> str:
@@ -55,7 +46,7 @@ class Printout:
 
 @dataclass(frozen=True)
 class Results:
-    """Numbers of another command as tables; section as of a `Figure`."""
+    """Tables of another command; section as of a `Figure`."""
 
     section: str
     tables: Sequence[Table]
@@ -64,11 +55,8 @@ class Results:
 Attachment = Figure | Printout | Results
 
 
-def read_attachment(section: str, title: str, path: Path, system: str = "") -> Attachment:
-    """A file to show.
-
-    A text file of the commands that align, read trees off gates or compare beams has a JSON file beside it, from which
-    its tables are made. Any other text file is shown as it is, and every other file must be a drawing.
+def read_attachment(section: str, title: str, path: Path) -> Attachment:
+    """A file to show: a text file, or the tables in the JSON file beside it; every other file must be a drawing.
 
     Raises:
         OSError: if the file cannot be read.
@@ -79,34 +67,34 @@ def read_attachment(section: str, title: str, path: Path, system: str = "") -> A
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8 text: a figure must be an SVG file or a text file") from error
     if path.suffix != ".txt":
-        return Figure(section, name_figure(title, path), text, system)
-    numbers = find_numbers(path)
-    tables = [name_table(title, table) for table in read_tables(numbers)] if numbers else []
-    return Results(section, tables) if tables else Printout(section, title, text)
-
-
-def find_numbers(path: Path) -> Path | None:
-    """The JSON file beside a text file; None without one."""
-    numbers = path.with_suffix(".json") if path.suffix == ".txt" else None
-    return numbers if numbers and numbers.is_file() else None
-
-
-def read_tables(path: Path) -> list[Table]:
-    """The tables in a JSON file that `tables.write_results` wrote; none of JSON that is something else.
-
-    Raises:
-        FileError: if the file is damaged.
-    """
+        return Figure(section, name_figure(title, path), text, system=title)
+    numbers = path.with_suffix(".json")
+    if not numbers.is_file():
+        return Printout(section, title, text)
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        tables = TABLES.validate_python(content.get("tables", []) if isinstance(content, dict) else [])
-        for table in tables:
-            if len(table.names) != len(table.rows) or any(len(row) + 1 != len(table.header) for row in table.rows):
-                raise ValueError(f"a row of {table.caption!r} has no name, or not a cell below each header")
-    except (ValueError, RecursionError) as error:
-        why = "; ".join(str(error).splitlines()[:3])
-        raise FileError(path, f"its tables are damaged: make it anew with the tool that wrote it ({why})") from error
-    return tables
+        tables = TABLES.validate_python(json.loads(numbers.read_text(encoding="utf-8"))["tables"])
+    except (LookupError, TypeError, ValueError) as error:
+        raise FileError(numbers, f"it has no tables of the tool that wrote {path.name}: {error}") from error
+    return Results(section, [name_table(title, table) for table in tables])
+
+
+def name_table(title: str, table: Table) -> Table:
+    """The table under the attachment's title, which is the name of the system whose attention it is about."""
+    if list(table.names) == [ATTENTION]:
+        return replace(table, names=[title])
+    return replace(table, caption=f"{title}: {table.caption}" if table.caption else title)
+
+
+def join_tables(tables: Sequence[Table]) -> list[Table]:
+    """The tables, those of one caption and header as one with the rows of all, if they were made alike."""
+    joined: dict[tuple[tuple[str, ...], ...], Table] = {}
+    for table in tables:
+        key = ((table.caption, *table.header), tuple(table.signatures), tuple(table.notes))
+        if key in joined:
+            names, rows = [*joined[key].names, *table.names], [*joined[key].rows, *table.rows]
+            table = replace(table, names=names, rows=rows)
+        joined[key] = table
+    return list(joined.values())
 
 
 def name_figure(title: str, path: Path) -> str:
@@ -118,27 +106,6 @@ def name_figure(title: str, path: Path) -> str:
     return f"{title}, sentence {int(match[2]) + 1}{what}"
 
 
-def name_table(title: str, table: Table) -> Table:
-    """The table under the attachment's title, which is the name of the system whose attention it is about."""
-    if list(table.names) == [ATTENTION]:
-        return replace(table, names=[title])
-    return replace(table, caption=f"{title}, {begin_small(table.caption)}" if table.caption else title)
-
-
-def begin_small(text: str) -> str:
-    """The text to go on with after a comma: BLEU, METEOR, and F-measure stay what they are."""
-    rest = text.partition(" ")[0][1:]
-    return f"{text[:1].lower()}{text[1:]}" if rest[:1].islower() and rest == rest.lower() else text
-
-
-def join_tables(tables: Sequence[Table]) -> list[Table]:
-    """The tables, those of one caption and header as one with the rows of all, if they were made alike."""
-    joined: dict[tuple[tuple[str, ...], ...], Table] = {}
-    for table in tables:
-        key = ((table.caption, *table.header), tuple(table.signatures), tuple(table.notes))
-        if key in joined:
-            names, rows = [*joined[key].names, *table.names], [*joined[key].rows, *table.rows]
-            joined[key] = replace(joined[key], names=names, rows=rows)
-        else:
-            joined[key] = table
-    return list(joined.values())
+def write_address(kind: str, text: str) -> str:
+    """Text as the address of a document of this media type, which a page carries."""
+    return f"data:{kind};base64,{base64.b64encode(text.encode('utf-8')).decode('ascii')}"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,14 +16,14 @@ from xml.etree import ElementTree
 
 import matplotlib.figure
 import pandas
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from ..evaluation.analysis import FREQUENCY, LENGTH, UNKNOWN_WORDS, Analysis, split_lowercase
 from ..evaluation.figures import COLORS, using_settings
 from ..evaluation.findings import PAIRS, compare_pairs, main_metric, pair_table, write_headline
-from ..evaluation.groups import by_length
 from ..evaluation.plots import HEIGHT, WIDTH, draw_overview, list_plots
-from ..evaluation.scores import CURVE_RESAMPLES, countable_sides
+from ..evaluation.scores import CURVE_RESAMPLES, by_length, countable_sides
 from ..evaluation.tables import (
     FEWEST,
     INTERVAL,
@@ -35,25 +38,30 @@ from ..evaluation.tables import (
     table_as_latex,
 )
 from ..evaluation.training import BY_TRAINING, PARAMETERS, cost_table, draw_learning_curves
-from ..evaluation.translated_files import UnknownWords
 from ..evaluation.words import choose_ngrams, compare_ngrams, ngram_table
-from ..languages import has_two_letters_i
 from ..metrics import SEED
-from ..pages import render, write_address
-from .attachments import Attachment, Figure, Printout, Results, join_tables
+from .attachments import Attachment, Figure, Printout, Results, join_tables, write_address
 
 #: What refers to an identifier: a link or a clip path.
 REFERENCE = re.compile(r"(^|url\()#")
 #: Identifier of an artist that belongs to a system.
 SYSTEM = re.compile(r"system-(\d+)-")
-
-
+#: What could end a script element or, in JavaScript's older eyes, a line.
+ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 #: Template of sections of other commands' figures and tables.
 ATTACHED = "attachments"
 #: Sections with charts that are no analysis'.
 RESULT, TRAINING = "Result", "Training"
+DIFFERENCE_NOTE = (
+    "Of short, medium, and long sentences: the one on which a system is furthest above {baseline} by chrF, and the one "
+    "on which it is furthest below. All sentences can be sorted by the same difference."
+)
 #: N-grams of each kind.
 NGRAMS = 10
+NGRAM_NOTE = (
+    "Words in a row that one system has more often than the other where the reference has them, too. Those that only "
+    "one of them has, and often, come first (the smoothed share of compare-mt, Neubig et al. 2019); case is ignored."
+)
 #: What the numbers of a section count; formatted with what its words are.
 COUNTED = {
     "Scores": "Each score is of all sentences together, as of one text.",
@@ -129,7 +137,10 @@ def list_sections(report: Report) -> Iterator[Section]:
         lead = COUNTED[title].format(words=analysis.test_set.words)
         yield Section(title, [lead], list(draw_charts(report, title)), tables)
     if analysis.systems[1:]:
-        yield Section("Largest differences", template="differences", values={"differences": list_differences(analysis)})
+        note = DIFFERENCE_NOTE.format(baseline=analysis.baseline)
+        examples = {"examples": list(list_examples(analysis))}
+        yield Section("Largest differences", [note], template="differences", values=examples)
+        yield Section("N-grams", [NGRAM_NOTE], tables=list(list_ngrams(analysis)))
     yield from list_attachments(report.attachments)
     yield Section("How it was counted", template="method")
     yield Section("All sentences", template="browser", values=list_controls(analysis))
@@ -157,34 +168,37 @@ def training_table(records: pandas.DataFrame, names: Sequence[str]) -> Table:
     return replace(table, caption="Training and speed", notes=notes)
 
 
-def list_differences(analysis: Analysis) -> list[dict[str, Any]]:
-    """Where each system differs most from the baseline: a sentence either way of each length, and n-grams."""
-    test_set, limits = analysis.test_set, analysis.settings.limits
-    side = countable_sides(test_set)[0]
+def list_examples(analysis: Analysis) -> Iterator[tuple[str, list[tuple[str, int, float]]]]:
+    """Where each system differs most from the baseline: by length, a sentence either way and by how much."""
+    side, limits = countable_sides(analysis.test_set)[0], analysis.settings.limits
     # Short, medium, long: an example in each of the tables' groups would be too many to read.
-    groups = by_length(test_set, side, sorted({limits[0], limits[(len(limits) - 1) // 2]})).buckets
-    baseline, *others = (list(split_lowercase(system.first_seed, test_set)) for system in analysis.systems)
-    references = list(split_lowercase(test_set.reference, test_set))
-    differences = []
-    for index, words in enumerate(others, start=1):
-        name = analysis.names[index]
-        examples = [
-            (f"{label} {side} words", *analysis.find_differences(name, 1, sentences))
-            for label, sentences in groups.items()
-        ]
-        tables = [
-            ngram_table(choose_ngrams(compare_ngrams(one, other, references), NGRAMS), *pair)
-            for one, other, pair in (
-                (words, baseline, (name, analysis.baseline)),
-                (baseline, words, (analysis.baseline, name)),
-            )
-        ]
-        differences.append({"system": index, "examples": examples, "tables": tables})
-    return differences
+    groups = by_length(analysis.test_set, side, sorted({limits[0], limits[(len(limits) - 1) // 2]})).buckets
+    for name in analysis.names[1:]:
+        yield (
+            name,
+            [
+                (f"{label} {side} words, {how} than {analysis.baseline}", sentence, difference)
+                for label, sentences in groups.items()
+                for how, found in zip(("better", "worse"), analysis.find_differences(name, 1, sentences))
+                for sentence, difference in found.items()
+            ],
+        )
+
+
+def list_ngrams(analysis: Analysis) -> Iterator[Table]:
+    """What each system gets right more often than the baseline, and the other way around."""
+    baseline, *others = (list(split_lowercase(system.first_seed, analysis.test_set)) for system in analysis.systems)
+    references = list(split_lowercase(analysis.test_set.reference, analysis.test_set))
+    for name, words in zip(analysis.names[1:], others):
+        for one, other, pair in (
+            (words, baseline, (name, analysis.baseline)),
+            (baseline, words, (analysis.baseline, name)),
+        ):
+            yield ngram_table(choose_ngrams(compare_ngrams(one, other, references), NGRAMS), *pair)
 
 
 def list_attachments(attachments: Sequence[Attachment]) -> Iterator[Section]:
-    """A section for each heading: tables first, then drawings side by side."""
+    """A section for each heading: tables and text first, then drawings side by side."""
     for title in dict.fromkeys(one.section for one in attachments):
         members = [one for one in attachments if one.section == title]
         tables = join_tables([table for one in members if isinstance(one, Results) for table in one.tables])
@@ -270,18 +284,11 @@ def list_controls(analysis: Analysis) -> dict[str, Any]:
     """What the controls of the sentence browser offer, as pairs of value and text."""
     systems = [(str(index), system.name) for index, system in enumerate(analysis.systems)]
     sides = [*([("source", "source")] if analysis.test_set.source else []), ("reference", "reference")]
-    fields = [*sides, *systems]
-    dictionaries = [", ".join(systems[index][1] for index in one["systems"]) for one in count_unknown_words(analysis)]
-    orders = [("number", "position in the test set")]
-    orders += [(f"length:{side}", f"{side} length") for side, _ in sides]
-    for place, names in enumerate(dictionaries):
-        whose = f" to {names}" if len(dictionaries) > 1 else ""
-        orders += [(f"unknown:{side}:{place}", f"unknown words{whose}, {side}") for side in ("source", "reference")]
+    orders = [("number", "position in the test set"), *((f"length:{side}", f"{side} length") for side, _ in sides)]
     orders += [(f"score:{index}", f"chrF of {name}") for index, name in systems]
     orders += [(f"difference:{index}", f"chrF of {name} minus {systems[0][1]}") for index, name in systems[1:]]
     orders += [("spread", "chrF, best minus worst system")] if len(systems) > 1 else []
-    orders += [(f"text:{value}", f"text of {name}") for value, name in fields]
-    return {"sides": sides, "fields": fields, "orders": orders}
+    return {"systems": systems, "orders": orders}
 
 
 def collect_data(analysis: Analysis) -> dict[str, Any]:
@@ -289,43 +296,41 @@ def collect_data(analysis: Analysis) -> dict[str, Any]:
     test_set = analysis.test_set
     return {
         "systems": analysis.names,
-        # Whose lower case it has: browsers know that of Turkish, and not of all others with its letters.
-        "language": "tr" if has_two_letters_i(test_set.target_language) else "en",
         "lowercase": test_set.lowercase,
         "sentences": {
             "source": list(test_set.source),
             "reference": list(test_set.reference),
             "sourceLengths": list(map(len, test_set.source_words)),
             "referenceLengths": list(map(len, test_set.reference_words)),
-            "unknown": count_unknown_words(analysis),
             "translations": [list(system.first_seed) for system in analysis.systems],
             "scores": [list(analysis.sentence_scores[name]) for name in analysis.names],
         },
     }
 
 
-def count_unknown_words(analysis: Analysis) -> list[dict[str, Any]]:
-    """Counts of unknown words, once for all systems that share their dictionaries."""
-    found: list[tuple[UnknownWords, list[int]]] = []
-    for index, system in enumerate(analysis.systems):
-        if system.unknown:
-            members = next((members for unknown, members in found if unknown == system.unknown), None)
-            if members is None:
-                found.append((system.unknown, members := []))
-            members.append(index)
-    return [
-        {"systems": members, "source": list(unknown.source), "reference": list(unknown.reference)}
-        for unknown, members in found
-    ]
-
-
 def render_page(report: Report) -> str:
-    """Renders the report as one HTML page."""
-    return render(
-        Path(__file__).parent / "templates",
-        collect_data(report.analysis),
-        scripts=["page.js"],
-        rules="\n".join(f".series-{index} {{ --series: {color}; }}" for index, color in enumerate(COLORS)),
+    """Renders the report as one HTML page that loads nothing and runs no script but its own.
+
+    Text from data is escaped by the template, or is in JSON in an element that is never executed; the script writes it
+    as text content only. A content security policy names style and script by their checksums and allows nothing else:
+    no network, and no script or style that came with the data.
+    """
+    folder = Path(__file__).parent / "templates"
+    environment = Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    colors = [f".series-{index} {{ --series: {color}; }}" for index, color in enumerate(COLORS)]
+    style = "\n".join([*colors, (folder / "style.css").read_text(encoding="utf-8")])
+    script = (folder / "page.js").read_text(encoding="utf-8")
+    return environment.get_template("page.html.j2").render(
+        policy=write_policy(style, script),
+        style=Markup(style),
+        script=Markup(script),
+        data=write_json(collect_data(report.analysis)),
         title=report.title,
         report=report,
         analysis=report.analysis,
@@ -344,6 +349,23 @@ def render_page(report: Report) -> str:
             "PAIRS": PAIRS,
         },
     )
+
+
+def write_policy(style: str, script: str) -> str:
+    """The content security policy: this style and script, images inside the page, nothing else."""
+    style_hash, script_hash = (
+        base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii") for text in (style, script)
+    )
+    return (
+        f"default-src 'none'; img-src data:; style-src 'sha256-{style_hash}'; script-src 'sha256-{script_hash}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def write_json(data: object) -> Markup:
+    """JSON for a script element: nothing in it can end the element, open a comment or break a line."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Markup(text.translate(ESCAPES))
 
 
 def list_downloads(table: Table) -> Iterator[tuple[str, str, str]]:

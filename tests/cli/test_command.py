@@ -235,7 +235,7 @@ def test_recipes_and_configurations_only_name_existing_tools():
     ("option", "name"),
     [
         *(("seed", "compare"), ("max-tokens", "align"), ("max", "limit-lengths"), ("sentences", "count-operations")),
-        *(("rank", "factorize"), ("window", "analyze"), ("most-unknown", "report"), ("beam", "translate")),
+        *(("rank", "factorize"), ("beam", "translate")),
     ],
 )
 def test_a_number_that_an_option_cannot_have_is_refused_by_name(option, name):

@@ -4,15 +4,9 @@ TIMING = (
     "2026-01-02 03:04:05 | INFO | fairseq_cli.generate | "
     "Translated 3 sentences (1,234 tokens) in 2.5s (1.20 sentences/s, 493.60 tokens/s)"
 )
-SKIPPED = (
-    "2026-01-02 03:04:01 | WARNING | fairseq.tasks.fairseq_task | 1 samples have invalid sizes and will be skipped, "
-    "max_positions=(1024, 1024), first few sample ids=[3]"
-)
 INTERACTIVE = "2026-01-02 03:04:05 | INFO | fairseq_cli.interactive | "
 INTERACTIVE_END = INTERACTIVE + "Total time: 2.000 seconds; translation time: 1.000"
 END = "Generate test with beam=2: BLEU = 12.30 50.0/20.0/10.0/5.0 (BP = 1.000 ratio = 1.000 hyp_len = 9 ref_len = 9)"
-#: Of fairseq's own BLEU, which counts words as they are.
-COUNTED_END = "Generate test with beam=2: BLEU4 = 12.30, 50.0/20.0/10.0/5.0 (BP=1.000, ratio=1.0, syslen=9, reflen=9)"
 
 
 def block(number, translations=1):

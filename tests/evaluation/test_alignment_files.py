@@ -42,10 +42,10 @@ def test_other_alignments_are_named(tmp_path, weights, message):
         read_alignment_log(write(tmp_path / "log", [*soft_block(0, weights), END]))
 
 
-@pytest.mark.parametrize("key", "SA")
-def test_a_log_without_sources_or_alignments_is_named(tmp_path, key):
+@pytest.mark.parametrize(("key", "line"), [("S", 2), ("A", 1)])
+def test_a_log_without_sources_or_alignments_is_named(tmp_path, key, line):
     lines = [line for line in soft_block(0) if not line.startswith(key)]
-    with pytest.raises(FileError, match="line 1: sentence 0 has no S or no A line"):
+    with pytest.raises(FileError, match=f"line {line}: sentence 0 has no S or no A line"):
         read_alignment_log(write(tmp_path / "log", [*lines, END]))
 
 

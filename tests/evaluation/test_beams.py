@@ -119,17 +119,9 @@ def test_more_systems_than_colors_can_be_told_apart(folder):
         assert len(found) == len(lines)
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("beam-5-normalized", r"beam-5-normalized\.log: expected a name like beam-5\.log"),
-        ("beam-2-lenpen-1", r"there is another log of beam 2 with the length penalty 1$"),
-        ("beam-10-lenpen-0", r"there is another log of beam 10 with the length penalty 0$"),
-    ],
-)
-def test_names_that_say_too_little_or_the_same_are_refused(folder, name, message):
-    leave(folder, name, REFERENCES)
-    with pytest.raises(FileError, match=message):
+def test_a_name_that_says_too_little_is_refused(folder):
+    leave(folder, "beam-5-normalized", REFERENCES)
+    with pytest.raises(FileError, match=r"beam-5-normalized\.log: expected a name like beam-5\.log"):
         read(folder)
 
 

@@ -9,10 +9,7 @@ from matplotlib.text import Text
 
 from recurrent_mt.evaluation.alignment import SoftAlignment
 from recurrent_mt.evaluation.figures import (
-    CHINESE_FONTS,
     choose_examples,
-    font_families,
-    missing_characters,
     save_figure,
     using_settings,
 )
@@ -20,10 +17,6 @@ from recurrent_mt.evaluation.training import draw_learning_curves
 from recurrent_mt.translation.figures import draw_cuts, draw_heat_map, draw_sentence, group_cuts
 from recurrent_mt.translation.model import Cut
 from tests.evaluation.structure.pyramids import random_pyramid, random_windows
-
-
-def test_letters_with_accents_are_always_there():
-    assert missing_characters(["été œuvre naïve", "Straße", "</s>", "▁ « »"]) == []
 
 
 def test_dollar_signs_in_words_are_no_formulas():
@@ -50,18 +43,6 @@ def test_cuts_of_other_words_do_not_share_a_figure():
     assert [list(group) for group in group_cuts(cuts)] == [["moses", "again"], ["pieces"]]
     with pytest.raises(ValueError, match="moses and pieces split the sentence into other words"):
         draw_cuts(cuts)
-
-
-def test_missing_characters_are_named_once_in_order():
-    assert missing_characters(["a\ue001b\ue000", "\ue001"]) == ["\ue000", "\ue001"]
-
-
-def test_chinese_is_drawn_where_a_font_for_it_is_installed():
-    missing = missing_characters(["中国人"])
-    if set(font_families()) & set(CHINESE_FONTS):
-        assert missing == []
-    else:
-        assert missing == sorted("中国人")
 
 
 def test_examples_are_the_first_sentences_of_five_to_twelve_tokens():

@@ -1,23 +1,13 @@
 import re
 
 import pytest
-import torch
-from fairseq.scoring.bleu import BleuConfig, Scorer
 
-from recurrent_mt.evaluation.generate_log import (
-    GenerateLog,
-    LoggedHypothesis,
-    TranslatedSentence,
-    count_words,
-    read_generate_log,
-)
+from recurrent_mt.evaluation.generate_log import read_generate_log
 from recurrent_mt.text_files import FileError
 from tests.evaluation.logs import (
-    COUNTED_END,
     END,
     INTERACTIVE,
     INTERACTIVE_END,
-    SKIPPED,
     TIMING,
     block,
     generate_log,
@@ -30,10 +20,9 @@ def test_sentences_come_in_corpus_order(tmp_path):
     assert [sentence.number for sentence in log.sentences] == [0, 1, 2]
     assert [hypothesis.text for hypothesis in log.best()] == [f"translation {n}, 0" for n in range(3)]
     first = log.sentences[0]
-    assert (first.source, first.reference) == ("source 0", "reference 0")
+    assert first.source == "source 0"
     best = first.hypotheses[0]
     assert (best.score, best.tokens, best.alignment) == (-0.25, "translation 0 , 0", "0-0 1-1")
-    assert best.token_scores == [-0.5, -1.0, -0.25]
 
 
 def test_timing(tmp_path):
@@ -46,25 +35,6 @@ def test_standard_output_alone_has_no_timing(tmp_path):
     assert len(log.sentences) == 3
 
 
-def test_words_may_be_counted_as_the_model_saw_them(tmp_path):
-    """Without --remove-bpe, fairseq's BLEU is of the tokens: those that P lines score, without their end."""
-    for end in (COUNTED_END, COUNTED_END.replace("syslen=9", "syslen=6")):
-        log = read_generate_log(write(tmp_path / "log", [*block(0), *block(1), *block(2), end]))
-        assert len(log.sentences) == 3
-
-
-def test_a_translation_without_words_is_counted_as_one():
-    """As fairseq's own BLEU counts the end of the sentence alone; SentencePiece's mark of a word is none as text."""
-    scorer = Scorer(BleuConfig(pad=1, eos=2, unk=3))
-    for words in ([5, 6, 2], [2]):
-        scorer.add(torch.IntTensor([5, 6, 2]), torch.IntTensor(words))
-    counted = scorer.stat.predlen
-    scores = [[-0.5, -1.0, -0.25], [-0.5]]
-    hypotheses = [LoggedHypothesis(1, -1.0, "", text=text, token_scores=one) for text, one in zip(["a b", ""], scores)]
-    sentences = [TranslatedSentence(number, 1, hypotheses=[one]) for number, one in enumerate(hypotheses)]
-    assert count_words(GenerateLog(sentences, None)) == (counted, counted) == (3, 3)
-
-
 def test_lines_that_fairseq_interactive_has_read(tmp_path):
     lines = [*block(0), *block(1), INTERACTIVE + "Read 2 lines", INTERACTIVE_END]
     assert len(read_generate_log(write(tmp_path / "log", lines)).sentences) == 2
@@ -75,10 +45,10 @@ def test_n_best_lists_keep_their_order(tmp_path):
     assert [hypothesis.score for hypothesis in log.sentences[1].hypotheses] == [-0.25, -1.25, -2.25]
 
 
-def test_without_source_reference_and_alignment(tmp_path):
-    lines = [line for line in generate_log() if line[0] not in "STA"]
+def test_without_source_and_alignment(tmp_path):
+    lines = [line for line in generate_log() if line[0] not in "SA"]
     sentence = read_generate_log(write(tmp_path / "log", lines)).sentences[2]
-    assert (sentence.source, sentence.reference, sentence.hypotheses[0].alignment) == (None, None, None)
+    assert (sentence.source, sentence.hypotheses[0].alignment) == (None, None)
 
 
 def test_an_empty_translation_is_text(tmp_path):
@@ -97,7 +67,7 @@ BAD_LOGS = {
     "cut off after a sentence": (COMPLETE[:13], "line 13: the log ends without"),
     "cut off in a sentence": (
         [*COMPLETE[:4], END],
-        "line 4: a translation of sentence 2 lacks its D or P line",
+        "line 4: a translation of sentence 2 lacks its D line",
     ),
     "cut off in a line": ([*COMPLETE[:3], "H-2\t-0.5"], "line 4: expected a score, a tab and a translation"),
     "a score that is none": (
@@ -109,34 +79,19 @@ BAD_LOGS = {
         ["D-0\t-1.0\tx", END],
         "line 1: a D line of sentence 0 without an H line",
     ),
-    "broken scores": ([*COMPLETE[:5], "P-2\t-0.5 -0."[:-4] + "x"], "line 6: a P line that is not numbers"),
     "two runs": (COMPLETE + COMPLETE, r"line 23: the run ended on line 21, and here is another sentence"),
     "two runs that were mixed": (
         [*block(0), *block(1), *block(0), TIMING],
         r"line 13: sentence 0 again \(first on line 1\): two runs in one file",
     ),
-    "the same sentence twice in turn": ([*block(0), *block(0), END], "line 7: a second source of sentence 0"),
-    "two timings": ([*block(0), TIMING.replace("3", "1"), TIMING], "line 8: a second 'Translated"),
     "a missing sentence": (
         [*block(0), *block(3), END],
         r"2 sentence\(s\) are missing, the first is number 1",
     ),
     "fewer than counted": ([*block(0), TIMING], "1 sentences, but fairseq counted 3"),
-    "fewer words than counted": (
-        [*block(0), *block(1), COUNTED_END],
-        "fairseq counted 9 words of translations, here are 6: lines were lost",
-    ),
     "fewer than fairseq-interactive read": (
         [*block(0), *block(1), INTERACTIVE + "Read 1,003 lines", INTERACTIVE_END],
         "2 sentences, but fairseq counted 1003: lines were lost",
-    ),
-    "the last sentence was skipped": (
-        [SKIPPED, *COMPLETE],
-        r"line 1: fairseq skipped 1 sentence\(s\) as too long: leave out --skip-invalid",
-    ),
-    "a progress bar": (
-        [" 50%|█████     | 1/2 [00:01<00:01,  1.00s/it]" + line if line[0] == "S" else line for line in COMPLETE],
-        "line 2: a progress bar runs into the text: use --no-progress-bar",
     ),
 }
 

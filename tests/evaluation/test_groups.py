@@ -1,6 +1,6 @@
 import pytest
 
-from recurrent_mt.evaluation.groups import by_length, by_unknown_words, by_window, known_sentences, within_length
+from recurrent_mt.evaluation.scores import by_length, by_unknown_words, by_window, known_sentences, within_length
 from recurrent_mt.evaluation.translated_files import UnknownWords
 from tests.evaluation.test_sets import small
 

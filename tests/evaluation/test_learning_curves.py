@@ -84,14 +84,6 @@ def test_the_figure_has_a_line_a_system_at_the_mean_of_its_seeds(write_log, tmp_
     assert (tmp_path / "curves.svg").read_text().rstrip().endswith("</svg>")
 
 
-def test_against_hours_each_system_has_its_own_speed(write_log):
-    logs = {name: write_log(name, (100, 5.0), (200, 4.0)) for name in ("slow", "fast")}
-    curves = {name: read_learning_curves([log]) for name, log in logs.items()}
-    (axes,) = draw_learning_curves(curves, {"slow": 50, "fast": 400}).axes
-    assert [line.get_xdata().tolist() for line in axes.lines] == [[2, 4], [0.25, 0.5]]
-    assert axes.get_xlabel() == "hours" and draw_learning_curves(curves).axes[0].get_xlabel() == "updates"
-
-
 def test_a_report_has_the_curves_of_what_was_trained_in_the_colors_of_all_systems(write_log, tmp_path):
     systems = [System("file", {"1": [""]})]
     for name, validations in {"short": [(100, 5.0), (200, 4.0)], "never validated": []}.items():
@@ -103,22 +95,7 @@ def test_a_report_has_the_curves_of_what_was_trained_in_the_colors_of_all_system
     curves = read_shown_curves(systems)
     assert list(curves) == ["short"] and curves["short"].index.tolist() == [100, 200]
     (line,) = draw_learning_curves(curves, names=[system.name for system in systems]).axes[0].lines
-    assert (line.get_color(), line.get_gid()) == (COLORS[1], "system-1-line")
-
-
-@pytest.mark.parametrize(
-    ("speeds", "message"),
-    [
-        (["mine=100"], "must name every --system: mine, theirs, not mine"),
-        (["mine=fast", "theirs=1"], "--updates-per-hour: 'fast' is not a whole number above zero"),
-        (["mine"], "--updates-per-hour must be NAME=N, not 'mine'"),
-    ],
-)
-def test_a_speed_is_needed_for_each_system(speeds, message, write_log, tmp_path):
-    systems = [f"--system={name}={write_log(name, (100, 5.0))}" for name in ("mine", "theirs")]
-    words = [f"--updates-per-hour={speed}" for speed in speeds]
-    done = call("learning-curves", *systems, *words, "--out", tmp_path / "curves.svg")
-    assert done.returncode == 2 and message in done.stderr and not (tmp_path / "curves.svg").exists()
+    assert line.get_color() == COLORS[1]
 
 
 def test_the_command_draws_and_prints(write_log, tmp_path):
@@ -126,6 +103,3 @@ def test_the_command_draws_and_prints(write_log, tmp_path):
     out = tmp_path / "figures" / "curves.svg"
     finished = call("learning-curves", "--system", f"mine={log}", "--out", out)
     assert out.is_file() and "mine" in finished.stdout and "4.00" in finished.stdout
-    assert "updates" in out.read_text() and "hours" not in out.read_text()
-    call("learning-curves", "--system", f"mine={log}", "--updates-per-hour", "mine=100", "--out", out)
-    assert "hours" in out.read_text()

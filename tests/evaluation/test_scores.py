@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from recurrent_mt.evaluation.groups import Bucketing, by_window
-from recurrent_mt.evaluation.scores import CountedSystem, Settings, score_groups
+from recurrent_mt.evaluation.scores import Bucketing, CountedSystem, Settings, by_window, score_groups
 from recurrent_mt.metrics import score as corpus_score
 from tests.evaluation.test_sets import forgetful, perfect, small
 

@@ -16,7 +16,6 @@ from recurrent_mt.evaluation.tables import (
     tables_as_text,
     write_results,
 )
-from recurrent_mt.report.attachments import read_tables
 
 CELLS = mark_best([Cell("1.00", " (0.5–1.5)", star=True, rank=1.0), number_cell(100.0, ".2f")])
 TABLE = Table(
@@ -85,7 +84,7 @@ def test_what_is_not_known_is_a_dash():
     assert [format_number(number, ",.1f") for number in (None, 1234.56, 0)] == ["–", "1,234.6", "0.0"]
 
 
-def test_results_are_written_with_all_digits_and_their_tables_can_be_read_again(tmp_path):
+def test_results_are_written_with_all_digits(tmp_path):
     records = make_frame([Record("a", "BLEU", 1 / 3, n=7), Record("b", "BLEU", None)])
     write_results(tmp_path / "scores", [BOLD], records, seed=3)
     assert {path.name for path in tmp_path.iterdir()} == {"scores.json", "scores.md", "scores.txt"}
@@ -93,5 +92,4 @@ def test_results_are_written_with_all_digits_and_their_tables_can_be_read_again(
     assert content["seed"] == 3
     assert [row["value"] for row in content["records"]] == [1 / 3, None]
     pandas.testing.assert_frame_equal(pandas.DataFrame(content["records"])[["system", "n"]], records[["system", "n"]])
-    (again,) = read_tables(tmp_path / "scores.json")
-    assert tables_as_markdown([again]) == tables_as_markdown([BOLD])
+    assert [table["caption"] for table in content["tables"]] == ["Scores"]

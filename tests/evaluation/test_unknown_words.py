@@ -29,31 +29,3 @@ def test_sides_of_a_run(tmp_path):
     (tmp_path / "test.en").write_text("a\n")
     with pytest.raises(FileError, match=r"1 lines, but .*test\.fr has 2"):
         read_unknown_words(*files)
-
-
-@pytest.mark.parametrize("subwords", ["ch@@ 2\nat 2\n", "▁ch 2\nat 2\n"])
-def test_whole_words_are_not_counted_with_a_dictionary_of_subwords(tmp_path, subwords):
-    text, dictionary = tmp_path / "test.fr", tmp_path / "dict.fr.txt"
-    text.write_text("un chat\n")
-    dictionary.write_text(subwords)
-    with pytest.raises(FileError, match=r"test\.fr: it is not split into subwords, which .*dict\.fr\.txt has"):
-        read_unknown_words([text, text], [dictionary, dictionary])
-
-
-def test_sentences_without_a_word_that_was_split_are_read(tmp_path):
-    text, dictionary = tmp_path / "test.fr", tmp_path / "dict.fr.txt"
-    text.write_text("un chat\n")
-    dictionary.write_text("ch@@ 2\nun 2\nchat 2\n")
-    assert read_unknown_words([text, text], [dictionary, dictionary]).source == [0]
-
-
-def test_words_with_punctuation_attached_are_warned_of(tmp_path, caplog):
-    text, dictionary = tmp_path / "test.fr", tmp_path / "dict.fr.txt"
-    dictionary.write_text("chat 2\nun 2\n. 3\n")
-    text.write_text("un chat .\nun chien .\n")
-    read_unknown_words([text, text], [dictionary, dictionary])
-    assert not caplog.messages
-    text.write_text("un chat.\nun chien.\n")
-    assert read_unknown_words([text, text], [dictionary, dictionary]).source == [1, 1]
-    said = f"{text}: chat. is unknown, but {dictionary} has it without its last sign: give the words that models read"
-    assert caplog.messages == [said] * 2

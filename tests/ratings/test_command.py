@@ -23,13 +23,10 @@ def rate(tmp_path):
 def test_a_campaign_has_the_name_of_its_file(rate, tmp_path):
     out = tmp_path / "mine.json"
     done = rate("--out", out, "--annotators", 3)
-    assert done.stdout == (
-        f"{out}: for each of 3 annotators, 28 screens with 56 translations, of which 8 are damaged ones on a "
-        "screen that comes again, to see how they rate\n"
-    )
+    assert done.stdout == (f"{out}: for each of 3 annotators, 20 screens with 40 translations\n")
     campaign = json.loads(out.read_text(encoding="utf-8"))
     assert re.fullmatch("mine-[0-9a-f]{8}", campaign["campaign_id"])
-    assert [len(task) for task in campaign["data"]] == [28] * 3
+    assert [len(task) for task in campaign["data"]] == [20] * 3
 
 
 def test_texts_are_not_overwritten_by_a_campaign(rate, tmp_path):

@@ -1,13 +1,11 @@
-import random
 from collections import Counter
 
 import pytest
 
 from recurrent_mt.ratings.campaign import make_campaign
-from recurrent_mt.ratings.sampling import RatedTexts, Sample, count_replaced_words, degrade, sample_screens
+from recurrent_mt.ratings.sampling import RatedTexts, Sample, sample_screens
 
 SENTENCES = 30
-LONG = [" ".join(f"other{i}-{j}" for j in range(20)) for i in range(5)]
 
 
 def make_corpus(count=3):
@@ -25,12 +23,8 @@ def sample(mode="side-by-side", sentences=12, *, corpus=None, **options):
     return sample_screens(corpus or make_corpus(), Sample(mode, sentences, **options))[0]
 
 
-def kinds(screens):
-    return Counter(each.kind for screen in screens for each in screen.translations)
-
-
 def test_one_screen_a_sentence_side_by_side():
-    screens = sample(degraded=0)
+    screens = sample()
     assert len({screen.sentence for screen in screens}) == len(screens) == 12
     corpus = make_corpus()
     for screen in screens:
@@ -41,7 +35,7 @@ def test_one_screen_a_sentence_side_by_side():
 
 
 def test_one_screen_a_translation_in_direct_assessment():
-    screens = sample("direct", degraded=0)
+    screens = sample("direct")
     assert len({(screen.sentence, screen.translations[0].systems) for screen in screens}) == len(screens) == 36
     assert all(len(screen.translations) == 1 for screen in screens)
 
@@ -55,32 +49,11 @@ def test_annotators_see_the_same_screens_in_different_orders():
     assert first != second and set(first) == set(second)
 
 
-@pytest.mark.parametrize("mode", ["side-by-side", "direct"])
-def test_a_control_stands_far_from_the_screen_it_is_a_copy_of(mode):
-    places = {}
-    for place, screen in enumerate(sample(mode, degraded=6)):
-        is_copy = screen.translations[0].kind != "system"
-        places.setdefault((screen.sentence, screen.translations[0].systems), {})[is_copy] = place, screen
-    pairs = [pair for pair in places.values() if len(pair) == 2]
-    assert len(pairs) == 6, "no screen is copied twice"
-    for pair in pairs:
-        (place, original), (copied, control) = pair[False], pair[True]
-        assert abs(place - copied) >= len(places) // 2
-        texts = zip(original.translations, control.translations, strict=True)
-        assert [new.kind for old, new in texts if old.text != new.text] == ["degraded"]
-        assert kinds([control])["filler"] == len(control.translations) - 1
-
-
-@pytest.mark.parametrize(("screens", "controls"), [(100, 10), (20, 8), (200, 20), (6, 3), (1, 0), (13, 6)])
-def test_a_tenth_are_controls_and_a_few_at_least(screens, controls):
-    assert Sample("direct", 1).controls(screens) == controls
-
-
 def test_equal_translations_are_rated_once():
     corpus = RatedTexts(
         ["s one"] * 4, None, {"x": ["same words"] * 4, "y": ["other words"] * 4, "z": ["same words "] * 4}
     )
-    (screen, *_) = sample(sentences=4, degraded=0, corpus=corpus)
+    (screen, *_) = sample(sentences=4, corpus=corpus)
     assert [(each.text, each.systems) for each in screen.translations] == [
         ("same words", ("x", "z")),
         ("other words", ("y",)),
@@ -91,20 +64,10 @@ def test_blank_sentences_are_not_drawn():
     corpus = make_corpus()
     corpus.source[3] = "  "
     corpus.reference[7] = ""
-    screens = sample(sentences=SENTENCES - 2, degraded=0, corpus=corpus)
+    screens = sample(sentences=SENTENCES - 2, corpus=corpus)
     assert {screen.sentence for screen in screens} == set(range(1, SENTENCES + 1)) - {4, 8}
     with pytest.raises(ValueError, match="29 sentences cannot be drawn: only 28 have a source and a reference that"):
         sample(sentences=SENTENCES - 1, corpus=corpus)
-
-
-def test_empty_translations_are_rated_but_not_degraded():
-    corpus = make_corpus(2)
-    corpus.systems["x"][:] = [""] * SENTENCES
-    screens = sample("direct", 5, degraded=5, corpus=corpus)
-    assert kinds(screens) == {"system": 10, "degraded": 5}
-    assert {each.systems for screen in screens for each in screen.translations if each.kind == "degraded"} == {("y",)}
-    with pytest.raises(ValueError, match=r"6 degraded screens .*: only 5 have .*; --degraded says how many"):
-        sample("direct", 5, degraded=6, corpus=corpus)
 
 
 @pytest.mark.parametrize(
@@ -112,8 +75,6 @@ def test_empty_translations_are_rated_but_not_degraded():
     [
         (Sample("direct", 0), "0 sentences cannot be drawn"),
         (Sample("direct", 31), "31 sentences cannot be drawn: only 30 have"),
-        (Sample("direct", 5, degraded=-1), "-1 degraded screens need"),
-        (Sample("side-by-side", 5, degraded=6), "need as many others to be copies of: there are 5"),
         (Sample("direct", 5, annotators=0), "0 annotators: at least one has to rate"),
     ],
 )
@@ -125,14 +86,14 @@ def test_what_cannot_be_sampled(wrong, message):
 def test_a_campaign_is_what_pearmut_reads():
     """Its keys and types, and what it stores with the answers for `recurrent-mt ratings`."""
     corpus = RatedTexts(["un"], ["one"], {"x": ["a b c"], "y": ["a b c"], "z": ["d e f"]})
-    tasks = sample_screens(corpus, Sample("side-by-side", 1, degraded=0, annotators=2))
+    tasks = sample_screens(corpus, Sample("side-by-side", 1, annotators=2))
     campaign = make_campaign("mine", "side-by-side", tasks)
     document = {
         "item_id": "1",
         "src": "un",
         "ref": "one",
         "tgt": {"x = y": "a b c", "z": "d e f"},
-        "rated": {"x = y": {"systems": ("x", "y"), "kind": "system"}, "z": {"systems": ("z",), "kind": "system"}},
+        "rated": {"x = y": {"systems": ("x", "y")}, "z": {"systems": ("z",)}},
     }
     # A task an annotator, a document a screen, an item a document.
     assert campaign["data"] == [[[document]], [[document]]] and campaign["campaign_id"].startswith("mine-")
@@ -146,18 +107,18 @@ def test_text_is_never_markup():
     """Pearmut shows what begins like ``<img `` as HTML, and some tags anywhere."""
     planted = "<img src=x onerror=alert(1)> a <b>word</b>, 1 <2"
     corpus = RatedTexts([planted], [planted], {"x": [planted]})
-    campaign = make_campaign("mine", "direct", sample_screens(corpus, Sample("direct", 1, degraded=0)))
+    campaign = make_campaign("mine", "direct", sample_screens(corpus, Sample("direct", 1)))
     (((item,),),) = campaign["data"]
     assert [item["src"], item["ref"], item["tgt"]["x"]] == ["< img src=x onerror=alert(1)> a < b>word< /b>, 1 <2"] * 3
 
 
 def test_without_sliders_of_its_own_a_campaign_has_pearmuts_from_0_to_100():
     corpus = RatedTexts(None, ["one"] * 2, {"x": ["a b c", "d e f"]})
-    campaign = make_campaign("mine", "direct", sample_screens(corpus, Sample("direct", 2, degraded=2)))
+    campaign = make_campaign("mine", "direct", sample_screens(corpus, Sample("direct", 2)))
     assert "sliders" not in campaign["info"]
     assert "On the left: a reference translation." in campaign["info"]["instructions"]
     items = [item for document in campaign["data"][0] for item in document]
-    assert Counter(name for item in items for name in item["tgt"]) == {"x": 2, "x (degraded)": 2}
+    assert Counter(name for item in items for name in item["tgt"]) == {"x": 2}
     assert not any("src" in item for item in items)
 
 
@@ -176,54 +137,3 @@ def test_without_sliders_of_its_own_a_campaign_has_pearmuts_from_0_to_100():
 def test_what_cannot_be_rated(source, reference, systems, message):
     with pytest.raises(ValueError, match=message):
         RatedTexts(source, reference, systems)
-
-
-@pytest.mark.parametrize(
-    ("words", "replaced"),
-    [(1, 1), (3, 1), (4, 2), (7, 3), (8, 4), (15, 5), (19, 5), (24, 6)],
-)
-def test_how_many_words_are_replaced(words, replaced):
-    assert count_replaced_words(words) == replaced
-
-
-@pytest.mark.parametrize("words", [3, 4, 14, 33])
-def test_one_stretch_inside_the_first_and_last_word_is_replaced(words):
-    original = [f"word{i}" for i in range(words)]
-    for seed in range(20):
-        degraded = degrade(" ".join(original), LONG, random.Random(seed)).split()
-        changed = [i for i, (old, new) in enumerate(zip(original, degraded, strict=True)) if old != new]
-        assert changed == list(range(changed[0], changed[0] + count_replaced_words(words)))
-        assert changed[0] >= 1
-        assert changed[-1] <= words - 2
-        stretch = " ".join(degraded[i] for i in changed)
-        assert any(f" {stretch} " in donor for donor in LONG), "a stretch of one sentence, without its ends"
-
-
-@pytest.mark.parametrize(("text", "kept"), [("one", []), ("one two", ["one"])])
-def test_the_shortest_translations(text, kept):
-    assert degrade(text, LONG, random.Random(0)).split()[:-1] == kept
-
-
-def test_spaces_around_the_stretch_stay():
-    assert degrade("a  b\tc", ["x y z"], random.Random(0)) == "a  y\tc"
-
-
-def test_chinese_words_are_characters():
-    degraded = degrade("他在公园里看书。", ["我们昨天去了北京。"], random.Random(0))
-    assert len(degraded) == len("他在公园里看书。")
-    assert degraded[0] == "他"
-    assert sum(old != new for old, new in zip("他在公园里看书。", degraded)) in (3, 4)
-
-
-def test_the_same_words_do_not_count_as_other_ones():
-    assert degrade("a b c", ["x B y"], random.Random(0)) is None
-    assert degrade("a b c", ["x B y", "x z y"], random.Random(0)) == "a z c"
-
-
-def test_too_short_sentences_are_passed_over():
-    assert degrade("a b c d", ["x y", "p q r s"], random.Random(0)) == "a q r d"
-    assert degrade("a b c d", ["x y", "p q r"], random.Random(0)) is None
-
-
-def test_an_empty_translation_cannot_be_degraded():
-    assert degrade(" ", LONG, random.Random(0)) is None

@@ -5,21 +5,10 @@ import pytest
 
 from recurrent_mt.ratings.campaign import ADEQUACY, ASSESSMENT
 from recurrent_mt.ratings.ratings import Item, Ratings
-from recurrent_mt.ratings.scores import (
-    check_controls,
-    compute_agreement,
-    compute_sign_change_p_value,
-    score_scale,
-    standardize,
-)
+from recurrent_mt.ratings.scores import compute_agreement, score_scale, standardize
 
-#: Two sentences, two systems that translated the second one alike, and one control.
-ITEMS = (
-    Item("1", ("x",), "system"),
-    Item("1", ("y",), "system"),
-    Item("2", ("x", "y"), "system"),
-    Item("1", ("y",), "degraded"),
-)
+#: Two sentences, two systems that translated the second one alike.
+ITEMS = (Item("1", ("x",)), Item("1", ("y",)), Item("2", ("x", "y")))
 
 #: Krippendorff's own example (Computing Krippendorff's Alpha-Reliability, 2011, section C): four observers, twelve
 #: units, missing data; his results are 0.815 for ordinal and 0.849 for interval data.
@@ -40,13 +29,13 @@ def rated(name, *values):
 
 
 def as_units(rows):
-    units = [Item(f"{number:02}", ("x",), "system") for number in range(12)]
+    units = [Item(f"{number:02}", ("x",)) for number in range(12)]
     return [{unit: value for unit, value in zip(units, row, strict=True) if not np.isnan(value)} for row in rows]
 
 
 def test_an_interval_needs_enough_sentences_with_standardized_ratings():
     """Who rates everything alike has none; means of what was given need no others."""
-    items = [Item(f"{number:02}", (system,), "system") for number in range(20) for system in "xy"]
+    items = [Item(f"{number:02}", (system,)) for number in range(20) for system in "xy"]
     flat = direct("flat", dict.fromkeys(items, 50))
     for sentences, has_interval in ((9, False), (10, True)):
         values = {
@@ -74,8 +63,7 @@ def test_no_z_scores_without_differences(values):
 
 def test_system_means_by_hand(monkeypatch):
     monkeypatch.setattr("recurrent_mt.ratings.scores.FEWEST_SENTENCES", 2)
-    # The control's 5 and 0 must not matter.
-    scores = score_scale([rated("a", 80, 20, 50, 5), rated("b", 60, 50, 40, 0)], ASSESSMENT)
+    scores = score_scale([rated("a", 80, 20, 50), rated("b", 60, 50, 40)], ASSESSMENT)
     # a: mean 50, deviation 30: z = 1 −1 0; b: mean 50, deviation 10: z = 1 0 −1.
     x, y = scores.systems
     assert (x.system, y.system) == ("x", "y")
@@ -92,29 +80,29 @@ def test_system_means_by_hand(monkeypatch):
 
 
 def test_the_better_system_comes_first():
-    scores = score_scale([rated("a", 20, 80, 50, 5)], ASSESSMENT)
+    scores = score_scale([rated("a", 20, 80, 50)], ASSESSMENT)
     assert [score.system for score in scores.systems] == ["y", "x"]
     assert scores.differences[0].z > 0
 
 
 def test_unrated_items_leave_the_other_annotators():
-    scores = score_scale([rated("a", 80, 20, 50, 5), rated("b", None, 50, 40, 0)], ASSESSMENT)
+    scores = score_scale([rated("a", 80, 20, 50), rated("b", None, 50, 40)], ASSESSMENT)
     assert {score.system: score.mean for score in scores.systems} == {"x": (80 + 45) / 2, "y": (35 + 45) / 2}
 
 
 def test_an_annotator_whose_ratings_are_alike():
-    scores = score_scale([rated("a", 80, 20, 50, 5), rated("b", 70, 70, 70, 0)], ASSESSMENT)
+    scores = score_scale([rated("a", 80, 20, 50), rated("b", 70, 70, 70)], ASSESSMENT)
     assert scores.constant == ("b",)
     assert scores.systems[0].z == pytest.approx(0.5)
     assert scores.systems[0].mean == (75 + 60) / 2
-    alone = score_scale([rated("b", 70, 70, 70, 0)], ASSESSMENT)
+    alone = score_scale([rated("b", 70, 70, 70)], ASSESSMENT)
     assert [(score.z, score.low, score.high) for score in alone.systems] == [(None, None, None)] * 2
     assert alone.differences[0].z is None
 
 
 def test_the_interval_is_as_wide_as_theory_says():
     values = np.random.default_rng(0).integers(0, 101, size=400).tolist()
-    ratings = direct("a", {Item(str(number), ("x",), "system"): value for number, value in enumerate(values)})
+    ratings = direct("a", {Item(str(number), ("x",)): value for number, value in enumerate(values)})
     (score,) = score_scale([ratings], ASSESSMENT, resamples=4000).systems
     assert score.z == pytest.approx(0, abs=1e-12)
     assert score.high == pytest.approx(1.96 / sqrt(400), rel=0.06)
@@ -136,59 +124,5 @@ def test_no_alpha():
 
 
 def test_what_cannot_be_scored():
-    with pytest.raises(ValueError, match="all annotators fail the controls"):
-        score_scale([], ASSESSMENT)
     with pytest.raises(ValueError, match="resamples is 1"):
-        score_scale([rated("a", 1, 2, 3, 4)], ASSESSMENT, resamples=1)
-
-
-@pytest.mark.parametrize(
-    ("differences", "p"),
-    [
-        # All of one sign: one of 2^n changes of signs is as large.
-        ([3, 1, 4, 1, 5], 1 / 32),
-        # 1 + 2 + 3 − 4 = 2: the sums of ±1 ±2 ±3 ±4 that are 2 or more are 7 of 16 (10 8 6 4 4 2 2).
-        ([1, 2, 3, -4], 7 / 16),
-        # 2 − 1 = 1: 3 and 1 of the sums 3 1 −1 −3.
-        ([2, -1], 2 / 4),
-        ([0, 0, 0], 1),
-        ([-1, -2], 1),
-        # A difference of zero has one sign only.
-        ([0, 5], 1 / 2),
-    ],
-)
-def test_p_values_by_hand(differences, p):
-    assert compute_sign_change_p_value(differences) == pytest.approx(p)
-
-
-def originals_and_copies(drops):
-    """Ratings of as many translations, all 60, and of their degraded copies, so much lower."""
-    values = {Item(str(number), ("x",), "system"): 60 for number in range(len(drops))}
-    return values | {Item(str(number), ("x",), "degraded"): 60 - drop for number, drop in enumerate(drops)}
-
-
-def test_one_who_sees_damage_passes():
-    controls = check_controls(direct("a", originals_and_copies([2] * 5)))
-    assert (controls.failure, controls.remark) == ("", "")
-    assert (controls.degraded_pairs, controls.degraded_p, controls.degraded_drop) == (5, 1 / 32, 2 / 100)
-
-
-def test_one_who_does_not_see_damage_fails():
-    controls = check_controls(direct("a", originals_and_copies([-10, -10, -10, -10, 10, 10, 10, 0])))
-    # Of seven differences of 10, the sum −10 or more has p = P(at least 3 of 7 heads).
-    assert controls.degraded_p == pytest.approx(99 / 128)
-    assert controls.failure == "degraded translations are not rated below their originals (p = 0.773, 8 pairs)"
-
-
-def test_too_few_controls_are_not_judged():
-    controls = check_controls(direct("a", originals_and_copies([0] * 4)))
-    assert (controls.failure, controls.degraded_p) == ("", None)
-    assert controls.remark == "4 degraded items with both ratings: 5 are needed for a test"
-
-
-def test_controls_without_a_rating_on_every_scale_are_no_pairs():
-    adequacy = {item: value // 20 for item, value in originals_and_copies([20] * 6).items()}
-    fluency = adequacy.copy()
-    del fluency[Item("0", ("x",), "degraded")], fluency[Item("1", ("x",), "system")]
-    controls = check_controls(Ratings("a.json", "a", {"adequacy": adequacy, "fluency": fluency}))
-    assert (controls.degraded_pairs, controls.degraded_drop) == (4, 1 / 4)
+        score_scale([rated("a", 1, 2, 3)], ASSESSMENT, resamples=1)

@@ -9,10 +9,10 @@ import pandas
 
 from recurrent_mt.evaluation.analysis import analyze
 from recurrent_mt.evaluation.scores import Settings
-from recurrent_mt.evaluation.tables import Cell, Record, Table, make_frame
+from recurrent_mt.evaluation.tables import Record, make_frame
 from recurrent_mt.evaluation.training import BY_TRAINING, PARAMETERS, SECONDS, UPDATES, VALID_LOSS, WORDS
 from recurrent_mt.evaluation.translated_files import System
-from recurrent_mt.report.attachments import Figure, Printout, Results
+from recurrent_mt.report.attachments import Figure, Printout
 from recurrent_mt.report.page import Report, render_page
 from tests.evaluation.test_sets import forgetful, perfect, small
 
@@ -99,7 +99,6 @@ def planted_report():
     attachments = [
         Figure(f"Alignments {PLANTED}", PLANTED, svg()),
         Printout("Structure", PLANTED, PLANTED),
-        Results("Structure", [Table(PLANTED, [PLANTED, PLANTED], [PLANTED], [[Cell(PLANTED, PLANTED)]], [PLANTED])]),
     ]
     return small_report(analysis=planted, title=PLANTED, training=NO_TRAINING, attachments=attachments)
 

@@ -79,8 +79,8 @@ def test_a_page_on_some_systems_shows_nothing_of_the_others(tmp_path):
         write_logs(run, name, 1)
         (run / "figures" / "alignments" / name).mkdir(parents=True)
         (run / "figures" / "alignments" / name / "sentence-3.svg").write_text(svg())
-    names = [figure.system for figure in read_run_figures(run, names=["perfect", "forgetful"])]
-    assert names == ["perfect", "forgetful"], "in the order of the report"
+    titles = [figure.title for figure in read_run_figures(run, names=["perfect", "forgetful"])]
+    assert titles == ["perfect, sentence 4", "forgetful, sentence 4"], "in the order of the report"
     done = make_report(run, "--resamples", 0, "--only", "perfect", "--out", tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert done.returncode == 0 and "perfect, sentence 4" in page and "Training and speed" in page
@@ -111,17 +111,13 @@ def test_what_a_report_is_made_of_is_not_overwritten(tmp_path, monkeypatch):
         "--source": "src.fr",
         "--system": "one=one.en,two.en",
         "--training-text": "train.en",
-        "--source-dictionary": "dict.fr.txt",
-        "--target-dictionary": "dict.en.txt",
-        "--source-tokens": "tokens.fr",
-        "--reference-tokens": "tokens.en",
         "--figure": "Trees: one=tree.txt",
     }
     files = [file for names in read.values() for file in names.split("=")[-1].split(",")]
-    for name in (*files, "tree.json"):
-        write_lines(tmp_path / name, ["a 1", "text 1"] if name.startswith("dict") else ["a text"])
+    for name in files:
+        write_lines(tmp_path / name, ["a text"])
     (tmp_path / "link").symlink_to("two.en")
-    for out in (*files, "tree.json", "link"):
+    for out in (*files, "link"):
         before = (tmp_path / out).read_bytes()
         done = make_report(*(word for pair in read.items() for word in pair), "--resamples", 0, "--out", out)
         assert (done.returncode, done.stderr) == (1, f"error: {out} would be overwritten: choose another --out\n")
@@ -170,18 +166,6 @@ def test_figures_of_a_run_are_in_the_order_of_their_sentences(tmp_path):
     titles = [figure.title for figure in read_run_figures(tmp_path / "run")]
     assert titles == [*(f"grconv, sentence {number}" for number in (3, 10, 11)), "grconv", "grconv"]
     assert place_of(folder / "agreement.svg") < place_of(folder / "overview.svg")
-
-
-def test_heat_maps_of_a_run_say_whose_translation_they_show(tmp_path):
-    folder = tmp_path / "run" / "figures" / "alignments" / "gru"
-    folder.mkdir(parents=True)
-    for name in ("sentence-2", "output-10", "output-2", "sentence-10"):
-        (folder / f"{name}.svg").write_text(svg())
-    figures = list(read_run_figures(tmp_path / "run"))
-    assert [figure.title for figure in figures] == [
-        f"gru, sentence {number}, {what}" for number in (3, 11) for what in ("output", "reference")
-    ]
-    assert {figure.system for figure in figures} == {"gru"}
 
 
 def test_one_system_and_one_sentence_are_counted_as_one(tmp_path):

@@ -1,5 +1,7 @@
 import base64
 import dataclasses
+import hashlib
+import html
 import re
 import warnings
 from xml.etree import ElementTree
@@ -8,8 +10,6 @@ import pandas
 import pytest
 
 from recurrent_mt.evaluation.analysis import analyze
-from recurrent_mt.evaluation.figures import save_figure
-from recurrent_mt.evaluation.plots import draw
 from recurrent_mt.evaluation.scores import Settings
 from recurrent_mt.evaluation.tables import score_cell, select, table_as_csv, table_as_latex
 from recurrent_mt.evaluation.translated_files import UnknownWords
@@ -42,13 +42,12 @@ SECTIONS = [
     "Words by frequency",
     "Repetitions and omissions",
     "Largest differences",
+    "N-grams",
     "Alignments",
     "Structure",
     "How it was counted",
     "All sentences",
 ]
-#: Of examples.
-LENGTHS = ("1–3 source words", "over 3 source words")
 #: What groups are called on the page, where that is not what records have.
 PRINTED = {"both length": "length of both sides"}
 
@@ -63,21 +62,13 @@ def page():
     return small_page()
 
 
-def test_only_systems_have_colors_whatever_they_are_called():
+def test_groups_that_are_called_like_a_system_are_not_its():
     test_set = small(copies=5)
-    names = ("System", "words in references", "seeds", "1")
-    systems = [dataclasses.replace(perfect(test_set), name=name) for name in names]
-    page = render_page(report_of_few_charts(analysis=small_analysis(systems=systems, settings=FEW_CHARTS)))
-    heads, bodies = (re.findall(f"<{part}>(.*?)</{part}>", page, re.DOTALL) for part in ("thead", "tbody"))
-    colored = {
-        caption: ([text.count("swatch") for text in re.findall("<th.*?</th>", head)], re.findall("<th.*?</th>", body))
-        for caption, head, body in zip(re.findall(r"<caption[^>]*>(.*?)</caption>", page), heads, bodies, strict=True)
-    }
-    columns, rows = colored["Systems"]
-    assert columns == [0] * 2 and [row.count("swatch") for row in rows] == [1] * 4
-    columns, rows = colored["F-measure of words, in percent"]
-    assert columns == [0, 0, 1, 1, 1, 1] and any(">1<" in row for row in rows)
-    assert [row.count("swatch") for row in rows] == [0] * len(rows)
+    analysis = small_analysis(systems=[perfect(test_set, "1")], settings=FEW_CHARTS)
+    page = render_page(small_report(analysis=analysis, training=NO_TRAINING, attachments=[]))
+    rows = re.findall(r'<tr([^>]*)><th scope="row">(.*?)</th>', page)
+    marks = {(mark, "swatch" in name) for mark, name in rows if ">1<" in name}
+    assert marks == {(' data-system="0"', True), ("", False)}
 
 
 def test_characters_that_no_font_here_has_are_left_to_the_page():
@@ -140,10 +131,7 @@ def test_tables_say_what_the_analysis_says(report, page):
         header, *rows = tables[f"chrF2 by {PRINTED.get(by, by)}"]
         found = {name.strip(): cells for name, *cells in rows}
         for record in select(records, metric="chrF2", by=by).itertuples():
-            if not record.n:
-                (cells,) = [cells for name, cells in found.items() if record.bucket in name.split(", ")]
-                assert cells == ["0", "no sentences"]
-            else:
+            if record.n:
                 assert plain(found[record.bucket][header.index(record.system) - 1]) == str(score_cell(record))
     assert tables["Training and speed"][1][1:] == ["1,234,567", "1,500", "66.7", "3.250", "1,050", "–", "–"]
 
@@ -179,25 +167,10 @@ def test_charts_share_no_identifier_and_refer_to_their_own(page):
         assert references and {one or other for one, other in references} <= set(own)
 
 
-def test_figures_on_disk_have_the_lines_of_the_page(report, page, tmp_path):
-    (drawing,) = re.findall(r'<svg[^>]*aria-labelledby="chrf2-by-source-length-title.*?</svg>', page, re.DOTALL)
-    written = draw(report.analysis, "chrf2-by-source-length")
-    save_figure(written, tmp_path / "first.svg")
-    save_figure(draw(report.analysis, "chrf2-by-source-length"), tmp_path / "again" / "first.svg")
-    text = (tmp_path / "first.svg").read_text()
-    assert text == (tmp_path / "again" / "first.svg").read_text()
-    lines = {
-        re.sub(r"\s", "", re.search(r'system-0-line".*?<path d="([^"]+)"', one, re.DOTALL)[1])
-        for one in (drawing, text)
-    }
-    # Both axes of the page end where the highest of its charts does.
-    assert len({line.count("L") for line in lines}) == 1
-
-
-def test_groups_without_sentences_say_so(page):
+def test_groups_without_sentences_are_left_out(page):
     tables = Outline(page).tables
     assert tables["chrF2 by reference length"][-1][:2] == ["over 6", "5"]
-    assert tables["chrF2 by unknown words, reference"][-1] == ["1, 2 or more", "0", "no sentences"]
+    assert [row[0] for row in tables["chrF2 by unknown words, reference"]] == ["unknown words, reference", "0"]
 
 
 def test_of_groups_that_not_all_systems_have_each_score_is_in_its_own_column(monkeypatch):
@@ -277,15 +250,22 @@ def test_tables_can_be_taken_along(report, page):
         assert kind.startswith("data:text/") and base64.b64decode(content).decode() == text
 
 
-def test_examples_are_short_medium_and_long_and_ngrams_follow(page):
-    start = page.index('<section class="card" id="section-Largest-differences"')
-    section = Outline(page[start : page.index("</section>", start)])
-    titles = [" ".join(text.split()) for text in section.texts if "source words" in text]
-    assert titles == [f"{length}, {how} than" for length in LENGTHS for how in ("better", "worse")]
-    header, *rows = section.tables["perfect more often than forgetful"]
+def test_examples_are_short_medium_and_long(report, page):
+    examples = re.findall(r'data-sentence="(\d+)">\s*<figcaption dir="auto">(.*?)</figcaption>', page)
+    titles = [f"{length} source words, better than forgetful" for length in ("1–3", "over 3")]
+    assert [title.partition(":")[0] for _, title in examples] == titles, "none is worse"
+    scores = report.analysis.sentence_scores
+    for sentence, title in examples:
+        perfect, forgetful = (scores[name][int(sentence)] for name in ("perfect", "forgetful"))
+        assert title.endswith(f": chrF +{perfect - forgetful:.1f}")
+
+
+def test_ngrams_are_of_each_system_and_the_baseline(page):
+    tables = Outline(page).tables
+    header, *rows = tables["perfect more often than forgetful"]
     assert header == ["n-gram", "perfect", "forgetful", "in references"] and len(rows) == 10
     assert all(int(mine) > int(other) for _, mine, other, _ in rows)
-    assert section.tables["forgetful more often than perfect"] == [["n-gram", "forgetful", "perfect", "in references"]]
+    assert tables["forgetful more often than perfect"] == [["n-gram", "forgetful", "perfect", "in references"]]
 
 
 def test_figures_are_documents_apart(page):
@@ -302,3 +282,29 @@ def test_a_printed_table_is_shown_as_it_is_and_escaped():
     )
     assert ">left  &lt;b&gt;1.0&lt;/b&gt;\nright   2.0\n</pre>" in page
     assert ">Structure</h2>" in page
+
+
+def test_the_policy_allows_the_pages_own_script_and_style_only(page):
+    policy = html.unescape(re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1])
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    assert rules.pop("default-src") == "'none'" and rules.pop("img-src", "data:") == "data:"
+    script = re.search(r'<script type="module">(.*?)</script>', page, re.DOTALL)[1]
+    style = re.search(r"<style>(.*?)</style>", page, re.DOTALL)[1]
+    for rule, text in (("script-src", script), ("style-src", style)):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert rules.pop(rule) == f"'sha256-{digest}'"
+    assert set(rules.values()) == {"'none'"}
+    scripts = [attributes["type"] for tag, attributes in Outline(page).elements if tag == "script"]
+    assert scripts == ["application/json", "module"]
+
+
+def test_nothing_is_loaded_from_elsewhere(page):
+    outline = Outline(page)
+    loaded = [a.get("src") or a.get("href") for _, a in outline.elements if "src" in a or "href" in a]
+    assert all(address.startswith(("data:", "#")) for address in loaded)
+    assert not re.search(r"@import|url\((?!#)", page)
+
+
+def test_scripts_write_text_only(page):
+    script = re.search(r'<script type="module">(.*?)</script>', page, re.DOTALL)[1]
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", script)

@@ -22,10 +22,10 @@ def read_dependency_trees(path: str | PathLike[str]) -> list[GoldTree]:
     Raises:
         FileError: naming the line that is no word, or has no head.
     """
-    return [_tree(path, first, rows) for first, rows in _sentences(path)]
+    return [make_tree(path, first, rows) for first, rows in stream_rows(path)]
 
 
-def _sentences(path: str | PathLike[str]) -> Iterator[tuple[int, list[list[str]]]]:
+def stream_rows(path: str | PathLike[str]) -> Iterator[tuple[int, list[list[str]]]]:
     """The rows of each sentence, with the number of its first line."""
     first, rows = 0, list[list[str]]()
     for line, text in read_lines(path):
@@ -45,7 +45,8 @@ def _sentences(path: str | PathLike[str]) -> Iterator[tuple[int, list[list[str]]
         yield first, rows
 
 
-def _tree(path: str | PathLike[str], first: int, rows: list[list[str]]) -> GoldTree:
+def make_tree(path: str | PathLike[str], first: int, rows: list[list[str]]) -> GoldTree:
+    """The words and phrases of one sentence, whose rows begin at this line of the file."""
     words, places, heads = [], dict[str, int](), dict[str, str]()
     covered = 0  # up to which word the last contraction goes
     for row in rows:

@@ -30,47 +30,49 @@ WIDE, NARROW = 2.2, 0.9
 PASSED = LinearSegmentedColormap.from_list("passed", ["#dcdcdc", "#000000"])
 MERGED = LinearSegmentedColormap.from_list("merged", ["#ffd9b8", "#c43c00"])
 
+#: Gates above it are drawn.
+THRESHOLD = 0.1
 #: Places of a node's gates.
 NEW, LEFT, RIGHT = 0, 1, 2
 #: Inches: of a character, between leaves at least.
 CHARACTER, NARROWEST = 0.1, 0.5
 
 
-def draw_sentence(gates: PyramidGates | WindowGates, *, threshold: float = 0.1) -> Figure:
+def draw_sentence(gates: PyramidGates | WindowGates) -> Figure:
     """A pyramid with the tree that it implies, or the windows that a dilated grConv joins.
 
     Raises:
-        ValueError: if the sentence has no leaves or the threshold is no probability below 1.
+        ValueError: if the sentence has no leaves.
     """
     if isinstance(gates, WindowGates):
-        return draw_windows(gates, threshold=threshold)
-    return draw_pyramid(gates, find_most_probable_tree(gates), threshold=threshold)
+        return draw_windows(gates)
+    return draw_pyramid(gates, find_most_probable_tree(gates))
 
 
 @set_style()
-def draw_pyramid(pyramid: PyramidGates, tree: Iterable[Span], *, threshold: float = 0.1) -> Figure:
-    """Draws the edges of a pyramid that reach its root over gates above a threshold, the darker the greater the gate.
+def draw_pyramid(pyramid: PyramidGates, tree: Iterable[Span]) -> Figure:
+    """Draws the edges of a pyramid that reach its root over gates above `THRESHOLD`, the darker the greater the gate.
 
     Each node stands above the middle of the leaves that it covers. A black line to a child is the gate that passes this
     child on; a pair of orange lines is the gate that merges both into a new node. The tree over the words is drawn
     upside down below them.
 
     Raises:
-        ValueError: if the sentence has no leaves or the threshold is no probability below 1.
+        ValueError: if the sentence has no leaves.
     """
-    columns = plan_columns(pyramid, threshold)
+    columns = plan_columns(pyramid)
     leaves = len(pyramid.leaves)
     below = PYRAMID_LEVEL * (height_of(tree, len(pyramid.words)) + 1)
     heights = [max(PYRAMID_LEVEL * leaves, 1.6), columns.height + 0.1, below]
     figure = Figure(figsize=(max(columns.spacing * leaves + 2.4, 6.0), sum(heights) + 0.9), layout="constrained")
     grid = figure.add_gridspec(3, 1, height_ratios=heights)
     top = figure.add_subplot(grid[0])
-    _draw_edges(top, pyramid.gates, threshold)
+    _draw_edges(top, pyramid.gates)
     draw_words(figure.add_subplot(grid[1], sharex=top), pyramid.leaves, columns)
     _draw_tree(figure.add_subplot(grid[2], sharex=top), set(tree), len(pyramid.words))
     top.set_xlim(-0.6, leaves - 0.4)
-    add_scales(figure, top, threshold)
-    top.set_title(f"Gates above {threshold:g} on the way to the root", fontsize=10, loc="left")
+    add_scales(figure, top)
+    top.set_title(f"Gates above {THRESHOLD:g} on the way to the root", fontsize=10, loc="left")
     return figure
 
 
@@ -99,8 +101,8 @@ def visible_edges(gates: np.ndarray, threshold: float) -> list[tuple[int, int, i
     return sorted(edges)
 
 
-def _draw_edges(axes: Axes, gates: np.ndarray, threshold: float) -> None:
-    edges = visible_edges(gates, threshold)
+def _draw_edges(axes: Axes, gates: np.ndarray) -> None:
+    edges = visible_edges(gates, THRESHOLD)
     nodes = sorted({(leaf, leaf) for leaf in range(len(gates))} | {edge[:2] for edge in edges})
     passed, merged = [], []
     for first, last, gate, value in edges:
@@ -151,19 +153,19 @@ def _draw_tree(axes: Axes, tree: set[Span], words: int) -> None:
 
 
 @set_style()
-def draw_windows(windows: WindowGates, *, threshold: float = 0.1) -> Figure:
-    """Draws the gates above a threshold of both directions, the darker the greater the gate.
+def draw_windows(windows: WindowGates) -> Figure:
+    """Draws the gates above `THRESHOLD` of both directions, the darker the greater the gate.
 
     Above the words, each node stands over the word at which its window ends; below them, under the word at which its
     window begins. A black line to a child is the gate that passes this child's window on; a pair of orange lines is the
     gate that merges both into a new node. Wide lines lead to the two nodes of the summary, which have merged the whole
-    sentence if ``--grconv-height`` is no lower, over gates above the threshold; what only attention may read has narrow
+    sentence if ``--grconv-height`` is no lower, over gates above it; what only attention may read has narrow
     ones.
 
     Raises:
-        ValueError: if the sentence has no leaves or the threshold is no probability below 1.
+        ValueError: if the sentence has no leaves.
     """
-    columns = plan_columns(windows, threshold)
+    columns = plan_columns(windows)
     leaves, levels = len(windows.leaves), len(windows.forward)
     side = WINDOW_LEVEL * levels + 0.45
     heights = [side, columns.height + 0.1, side]
@@ -175,17 +177,17 @@ def draw_windows(windows: WindowGates, *, threshold: float = 0.1) -> Figure:
     for axes, gates, backward in ((above, windows.forward, False), (below, windows.backward, True)):
         joins = list_joins(leaves, levels, backward=backward)
         root = joins[-1][0 if backward else -1] if joins else None
-        _draw_direction(axes, root, joins, gates, threshold, columns.spacing)
+        _draw_direction(axes, root, joins, gates, columns.spacing)
         # A quarter of a level between the nodes at either end and the edge.
         axes.set_ylim((levels + 0.25, -0.25) if backward else (-0.25, levels + 0.25))
         axes.set_yticks(range(levels + 1))
         axes.set_ylabel("level")
     # In two lines, which even the narrowest figure has room for.
-    title = f"Forward: windows that end at a word\nGates above {threshold:g}; wide: on the way to the summary"
+    title = f"Forward: windows that end at a word\nGates above {THRESHOLD:g}; wide: on the way to the summary"
     above.set_xlim(-0.6, leaves - 0.4)
     above.set_title(title, fontsize=10, loc="left")
     below.set_title("Backward: windows that begin at a word", fontsize=10, loc="left", y=-0.02, va="top")
-    add_scales(figure, above, threshold)
+    add_scales(figure, above)
     return figure
 
 
@@ -210,10 +212,9 @@ def _draw_direction(
     root: Join | None,
     joins: list[list[Join]],
     gates: Sequence[np.ndarray],
-    threshold: float,
     spacing: float,
 ) -> None:
-    reached = find_reached(root, joins, gates, threshold) if root else set()
+    reached = find_reached(root, joins, gates, THRESHOLD) if root else set()
     passed, merged = [], []
     nodes = {(0, word) for word in range(len(joins[0]) + 1 if joins else 1)}
     for level, values in zip(joins, gates):
@@ -224,9 +225,9 @@ def _draw_direction(
             for side, child in join.children():
                 other = join.left if side == RIGHT else join.right
                 ends = np.array([_place_window(node), _place_window(child)])
-                if gate[side] > threshold:
+                if gate[side] > THRESHOLD:
                     passed.append(Line(ends, float(gate[side]), width))
-                if gate[NEW] > threshold:
+                if gate[NEW] > THRESHOLD:
                     merged.append(Line(ends + _inward(ends, _place_window(other), spacing), float(gate[NEW]), width))
     draw_lines(axes, passed, merged, map(_place_window, sorted(nodes)))
 
@@ -260,16 +261,14 @@ class Columns(NamedTuple):
     upright: bool
 
 
-def plan_columns(sentence: GatedSentence, threshold: float) -> Columns:
+def plan_columns(sentence: GatedSentence) -> Columns:
     """Makes room for the longest word.
 
     Raises:
-        ValueError: if the sentence has no leaves or the threshold is no probability below 1.
+        ValueError: if the sentence has no leaves.
     """
     if not sentence.leaves:
         raise ValueError(f"sentence {sentence.number} has no leaves to draw")
-    if not 0 <= threshold < 1:
-        raise ValueError(f"the threshold must be at least 0 and less than 1, not {threshold}")
     longest = max(map(len, sentence.leaves))
     spacing = min(max(NARROWEST, CHARACTER * longest + 0.12), 1.1)
     upright = CHARACTER * longest + 0.12 > spacing
@@ -304,7 +303,7 @@ def draw_lines(axes: Axes, passed: list[Line], merged: list[Line], nodes: Iterab
     axes.spines[["top", "right", "bottom"]].set_visible(False)
 
 
-def add_scales(figure: Figure, axes: Axes, threshold: float) -> None:
+def add_scales(figure: Figure, axes: Axes) -> None:
     """What the darkness of both kinds of lines means."""
     for colors, label in (
         (MERGED, "merges both\nchildren (new), dashed"),
@@ -312,4 +311,4 @@ def add_scales(figure: Figure, axes: Axes, threshold: float) -> None:
     ):
         bar = figure.colorbar(ScalarMappable(Normalize(0, 1), colors), ax=axes, fraction=0.04, pad=0.02, aspect=18)
         bar.set_label(f"gate: {label}", fontsize=8)
-        bar.ax.set_ylim(threshold, 1)
+        bar.ax.set_ylim(THRESHOLD, 1)

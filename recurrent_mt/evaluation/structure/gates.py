@@ -57,20 +57,14 @@ def read_levels(leaves: Sequence[str], levels: Sequence, counts: Sequence[int]) 
         counts: how many nodes each level must have.
 
     Raises:
-        ValueError: if the leaves are no tokens, there are not as many levels and nodes, or the three gates of a node do
-            not sum to 1.
+        ValueError: if there are not as many levels and nodes, or the three gates of a node do not sum to 1.
     """
     n = len(leaves)
-    if not all(isinstance(leaf, str) for leaf in leaves):
-        raise ValueError("the leaves are no tokens")
     if len(levels) != len(counts):
         raise ValueError(f"{n} leaves make {len(counts)} levels, but there are {len(levels)}")
     read = []
     for height, (level, count) in enumerate(zip(levels, counts), start=1):
-        try:
-            nodes = np.array(level, dtype=float)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"level {height} is not a list of three numbers a node") from error
+        nodes = np.array(level, dtype=float)
         if nodes.shape != (count, 3):
             raise ValueError(f"level {height} of {n} leaves has {count} nodes of 3 gates, not {nodes.shape}")
         if not (np.all(nodes >= 0) and np.all(np.abs(nodes.sum(axis=1) - 1) < ROUNDING)):

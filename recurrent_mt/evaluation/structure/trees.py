@@ -200,21 +200,6 @@ def score_brackets(trees: Sequence[Spans], gold: Sequence[Spans], lengths: Seque
     )
 
 
-def score_best_possible(gold: Sequence[Spans], lengths: Sequence[int]) -> BracketingScore:
-    """What the best binary trees would score: gold trees need not be binary, so that not every phrase can be right."""
-    # A binary tree can hold every phrase of a tree: the phrases it has besides are wrong.
-    filled = [
-        make_binary(drop_whole_sentence(tree, length), length) for tree, length in zip(gold, lengths, strict=True)
-    ]
-    return score_brackets(filled, gold, lengths)
-
-
-def make_binary(spans: Spans, length: int) -> Spans:
-    """A tree over ``length`` words made binary: the children of a phrase are joined from the left."""
-    phrases = {*spans, (0, length)}
-    return frozenset((phrase[0], end) for phrase in phrases for _, end in children_of(phrase, phrases)[1:])
-
-
 def children_of(span: Span, tree: Iterable[Span]) -> list[Span]:
     """The largest phrases and words inside a phrase, from left to right."""
     children, position = [], span[0]
@@ -409,7 +394,6 @@ def score_kinds(
     for name, tree in BASELINES.items():
         yield name, [score(map(tree, lengths))]
     yield "random", [score(random_tree(length, rng) for length in lengths) for _ in range(DRAWS)]
-    yield "best possible of a binary tree", [score_best_possible(expected, lengths)]
 
 
 def summarize_draws(name: str, by: str, draws: Sequence[BracketingScore]) -> Iterator[Record]:

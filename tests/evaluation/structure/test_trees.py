@@ -18,7 +18,6 @@ from recurrent_mt.evaluation.structure.trees import (
     parse_penn_tree,
     random_tree,
     right_branching,
-    score_best_possible,
     score_brackets,
     score_trees,
     tree_tables,
@@ -94,17 +93,12 @@ def test_sentence_f1_in_the_protocol_of_compound_pcfg_by_hand():
     assert set(records["n"]) == {2}
     # Of (the (dog (chases (a cat)))) two of three phrases are right, of ((((the dog) chases) a) cat) one, of
     # (((the dog) chases) (a cat)) two.
-    assert scores["grConv"] == scores["best possible of a binary tree"] == 50
+    assert scores["grConv"] == 50
     assert scores["right-branching"] == scores["balanced"] == pytest.approx(100 / 3)
     assert scores["left-branching"] == pytest.approx(50 / 3)
     chance = records.set_index("system")["sd"].dropna().to_dict()
     assert sorted(chance) == ["grConv, gates shuffled", "random"]
     assert all(0 <= scores[name] < 50 for name in chance)
-
-
-def test_the_best_possible_tree_holds_every_gold_phrase():
-    score = score_best_possible([spans_of((0, (1, 2), (3, 4))), left_branching(4)], [5, 4])
-    assert (score.recall, score.precision) == (100, 80)
 
 
 def test_as_many_of_everything():
@@ -169,7 +163,6 @@ def test_scores_of_trees_by_hand():
     records = score_trees([pyramid_of((((0, 1), 2), 3), (*words, "</s>"))], [gold])
     scores = f1_of(records)
     assert (scores["grConv"], scores["left-branching"], scores["right-branching"]) == (100, 100, 0)
-    assert scores["best possible of a binary tree"] == 100
     assert set(select(records, metric="F1", by="without punctuation")["n"]) == {0}
     assert [table.caption for table in tree_tables(records, 1)] == [
         "All tokens: 1 sentences, 1 of them of three words or more",
