@@ -108,8 +108,8 @@ class SelfAttention(nn.Module):
 
     def __init__(self, size: int, *, num_heads: int, dropout: float = 0.0) -> None:
         super().__init__()
-        if num_heads < 1 or size % num_heads:
-            raise ValueError(f"{num_heads} heads do not divide {size} units")
+        if size % num_heads:
+            raise ValueError(f"the {num_heads} heads of {type(self).__name__} must divide its {size} units")
         self.num_heads = num_heads
         self.query = projection(size, size, bias=False)
         self.memory = projection(size, 2 * size, bias=False)

@@ -33,7 +33,7 @@ class GRConvEncoder(nn.Module):
             ``annotation_height`` + 1 words; 0: the leaves.
 
     Raises:
-        ValueError: if a height is negative, or if the annotations are above the last level.
+        ValueError: if the annotations are above the last level.
     """
 
     def __init__(
@@ -46,9 +46,6 @@ class GRConvEncoder(nn.Module):
         annotation_height: int = 0,
     ) -> None:
         super().__init__()
-        for option, value in (("height", height), ("annotation-height", annotation_height)):
-            if value < 0:
-                raise ValueError(f"--grconv-{option} must be 0 or more, not {value}")
         if 0 < height < annotation_height:
             raise ValueError(
                 f"--grconv-annotation-height {annotation_height} is above --grconv-height {height}: "
@@ -166,17 +163,10 @@ class DilatedGRConv(nn.Module):
         weight_sets: levels with weights of their own, from the lowest; all levels above share the last one's. 1: all
             levels share them.
         height: the last level; 0: the one that has merged all words.
-
-    Raises:
-        ValueError: if there is no set of weights, or if the height is negative.
     """
 
     def __init__(self, size: int, *, weight_sets: int, height: int) -> None:
         super().__init__()
-        if weight_sets < 1:
-            raise ValueError(f"--grconv-dilated-weights must be 1 (shared by all levels) or more, not {weight_sets}")
-        if height < 0:
-            raise ValueError(f"--grconv-height must be 0 or more, not {height}")
         self.height = height
         self.left = nn.Parameter(torch.empty(weight_sets, size, size))
         self.right = nn.Parameter(torch.empty(weight_sets, size, size))
@@ -219,7 +209,7 @@ class DilatedGRConvEncoder(nn.Module):
         weight_sets: as in :class:`DilatedGRConv`.
 
     Raises:
-        ValueError: if the size is odd, if there is no set of weights, or if the height is negative.
+        ValueError: if the size is odd.
     """
 
     def __init__(

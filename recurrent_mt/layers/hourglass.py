@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -43,12 +42,7 @@ class HourglassEncoder(nn.Module, ABC):
         top_size: channels at full resolution, at the end.
         depth: how often the sentence is halved (4 in both papers).
         dropout: probability of dropping a unit of the bottleneck.
-
-    Raises:
-        ValueError: if the depth is below one.
     """
-
-    network: ClassVar[str]
 
     def __init__(
         self,
@@ -60,8 +54,6 @@ class HourglassEncoder(nn.Module, ABC):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        if depth < 1:
-            raise ValueError(f"the depth of a {self.network} must be at least 1, not {depth}")
         self.annotation_size = self.summary_size = hidden_size
         self.depth = depth
         self.words = projection(input_size, hidden_size)
@@ -180,8 +172,6 @@ class UNetEncoder(HourglassEncoder):
     the arguments are.
     """
 
-    network = "U-Net"
-
     def __init__(self, input_size: int, hidden_size: int, *, depth: int = 3, dropout: float = 0.0) -> None:
         super().__init__(input_size, hidden_size, top_size=hidden_size, depth=depth, dropout=dropout)
         self.down = nn.ModuleList(ConvolutionPair(hidden_size, hidden_size) for _ in range(depth + 1))
@@ -265,8 +255,6 @@ class VNetEncoder(HourglassEncoder):
     product for each position. A stage at level l has min(max(l, 1), 3) convolutions, as in the authors' released
     network. :class:`HourglassEncoder` says what is not in the paper, and what the arguments are.
     """
-
-    network = "V-Net"
 
     def __init__(self, input_size: int, hidden_size: int, *, depth: int = 3, dropout: float = 0.0) -> None:
         super().__init__(input_size, hidden_size, top_size=2 * hidden_size, depth=depth, dropout=dropout)

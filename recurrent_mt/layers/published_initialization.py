@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import torch
 from torch import Tensor, nn
 
 from .attention import Attention
 from .grconv import GRConvEncoder
 from .gru import GRU
-from .weights import LowRankMatrix
 
 
 def initialize_as_published_(module: nn.Module, *, spectral_radius: float = 1.0) -> None:
@@ -21,14 +22,9 @@ def initialize_as_published_(module: nn.Module, *, spectral_radius: float = 1.0)
     which those models do not have, start as usual: at zero, they would cut off their layers.
 
     Args:
-        module: anything made of this package's layers, linear layers, and embeddings.
+        module: anything made of this package's layers, linear layers, and embeddings, with whole matrices.
         spectral_radius: the recurrent matrices'.
-
-    Raises:
-        ValueError: if the spectral radius is not positive, or if a recurrent matrix is a low-rank product.
     """
-    if spectral_radius <= 0:
-        raise ValueError(f"the spectral radius must be positive, not {spectral_radius}")
     with torch.no_grad():
         for parameter in module.parameters():
             if parameter.dim() == 1:
@@ -62,8 +58,4 @@ def _alignment_weights(part: nn.Module) -> list[Tensor]:
 def _recurrent_weights(part: nn.Module) -> list[Tensor]:
     if isinstance(part, GRConvEncoder):
         return [part.left, part.right]
-    if not isinstance(part, GRU):
-        return []
-    if isinstance(part.gate_weight, LowRankMatrix) or isinstance(part.candidate_weight, LowRankMatrix):
-        raise ValueError("the published starting values are for whole matrices, not for low-rank products")
-    return [part.gate_weight, part.candidate_weight]
+    return [cast(Tensor, part.gate_weight), cast(Tensor, part.candidate_weight)] if isinstance(part, GRU) else []

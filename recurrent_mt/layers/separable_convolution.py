@@ -22,9 +22,6 @@ class SeparableConvolution(nn.Module):
     Args:
         size: C, input and output channels.
         width: k, an odd number of positions.
-
-    Raises:
-        ValueError: if the width is not a positive odd number.
     """
 
     def __init__(self, size: int, *, width: int) -> None:
@@ -95,7 +92,7 @@ class SeparableConvolutionEncoder(nn.Module):
         dropout: probability of dropping a unit between modules.
 
     Raises:
-        ValueError: if there is no module or no step, or if a width is not a positive odd number.
+        ValueError: if a width is not an odd number.
     """
 
     def __init__(
@@ -108,8 +105,6 @@ class SeparableConvolutionEncoder(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        if num_modules < 1 or not widths:
-            raise ValueError("a convolutional encoder needs at least one module and one kernel width")
         self.annotation_size = self.summary_size = hidden_size
         self.words = projection(input_size, hidden_size)
         self.norm = nn.LayerNorm(hidden_size)

@@ -85,13 +85,7 @@ class LowRankMatrix(nn.Module):
 
 
 def truncate(weight: Tensor, rank: int) -> tuple[Tensor, Tensor]:
-    """The factors (M, R) and (R, K) whose product is closest to a matrix (M, K), scaled alike.
-
-    Raises:
-        ValueError: if the rank is not positive.
-    """
-    if rank < 1:
-        raise ValueError(f"the rank of a product must be at least 1, not {rank}")
+    """The factors (M, R) and (R, K) whose product is closest to a matrix (M, K), scaled alike."""
     left, values, right = torch.linalg.svd(weight, full_matrices=False)
     roots = values[:rank].sqrt()
     return (left[:, :rank] * roots).contiguous(), (roots[:, None] * right[:rank]).contiguous()

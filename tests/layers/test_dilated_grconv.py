@@ -129,10 +129,3 @@ def test_matrices_begin_orthogonal_on_every_level():
             products = matrices @ matrices.transpose(1, 2)
             torch.testing.assert_close(products, torch.eye(HIDDEN).expand(3, -1, -1), rtol=0, atol=1e-5)
             assert not torch.equal(matrices[0], matrices[1])
-
-
-def test_sizes_and_sets_of_a_dilated_grconv_that_cannot_be_are_refused_by_name():
-    with pytest.raises(ValueError, match="half of --encoder-hidden-size, which must be even, not 5"):
-        DilatedGRConvEncoder(EMBED, 5)
-    with pytest.raises(ValueError, match=r"--grconv-dilated-weights must be 1 \(shared by all levels\) or more, not 0"):
-        encoder(weight_sets=0)

@@ -62,13 +62,9 @@ def test_grconv_has_the_parameters_of_its_formula():
     assert count == (EMBED + 1) * HIDDEN + (2 * HIDDEN + 1) * HIDDEN + 6 * HIDDEN + 3
 
 
-def test_heights_of_a_pyramid_that_cannot_be_are_refused_by_name():
+def test_annotations_above_the_last_level_are_refused_by_name():
     with pytest.raises(ValueError, match="--grconv-annotation-height 3 is above --grconv-height 2"):
         encoder(height=2, annotation_height=3)
-    with pytest.raises(ValueError, match="--grconv-height must be 0 or more, not -1"):
-        encoder(height=-1)
-    with pytest.raises(ValueError, match="--grconv-annotation-height must be 0 or more, not -2"):
-        encoder(annotation_height=-2)
 
 
 #: Sentences of the tokens 1 2 3, 9, and 5 6, packed: single tokens, pairs, the triple.

@@ -122,9 +122,3 @@ def test_the_vnet_has_the_parameters_of_its_formula(depth):
     # A gain and a bias for the words, and before each PReLU.
     expected += 2 * width + 2 * width * (sum(convolutions) + 2 * sum(convolutions[:-1]) + 2 * depth)
     assert parameter_count(VNetEncoder(EMBED, HIDDEN, depth=depth)) == expected
-
-
-@both_nets
-def test_a_depth_below_one_is_refused_by_name(net):
-    with pytest.raises(ValueError, match=f"the depth of a {net.__name__[0]}-Net must be at least 1, not 0"):
-        net(EMBED, HIDDEN, depth=0)

@@ -221,12 +221,6 @@ def test_self_attention_in_half_precision_stays_near():
     torch.testing.assert_close(low.float(), expected, rtol=0.05, atol=0.05)
 
 
-@pytest.mark.parametrize("heads", [0, -1, 4, 12])
-def test_heads_that_do_not_divide_the_units_are_refused(heads):
-    with pytest.raises(ValueError, match=f"{heads} heads do not divide 6 units"):
-        SelfAttention(SIZE, num_heads=heads)
-
-
 def test_self_attention_does_not_depend_on_the_batch_in_single_precision():
     module, (source, sentences) = of_encoder().float(), encoded(LENGTHS, left_pad=True)
     together = module(source._replace(annotations=source.annotations.float())).annotations

@@ -63,17 +63,3 @@ def test_separable_convolutions_have_the_parameters_of_their_formula():
     ends = HIDDEN * EMBED + HIDDEN + 2 * HIDDEN + HIDDEN**2  # words, their norm, summary
     step = sum(k * HIDDEN + HIDDEN**2 + 4 * HIDDEN for k in widths)  # two biases, gain and bias of the norm
     assert parameter_count(encoder) == ends + modules * step
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"widths": (3, 4)}, "width of a convolution must be a positive odd number, not 4"),
-        ({"widths": (-1,)}, "width of a convolution must be a positive odd number, not -1"),
-        ({"widths": ()}, "at least one module and one kernel width"),
-        ({"num_modules": 0}, "at least one module and one kernel width"),
-    ],
-)
-def test_convolutions_that_cannot_be_are_refused_by_name(options, message):
-    with pytest.raises(ValueError, match=message):
-        SeparableConvolutionEncoder(EMBED, HIDDEN, **options)

@@ -78,7 +78,6 @@ def test_an_ensemble_of_leaves_and_pyramid_agrees_on_what_a_column_is():
         ({"grconv_annotations": "pyramid"}, r"pyramid needs --grconv-annotation-height 1 .* or more, not 0"),
         ({**PYRAMID, "decoder_attention": "none"}, "never reads the pyramid's nodes"),
         ({"grconv_dilated": True}, "half of --encoder-hidden-size, which must be even, not 5"),
-        ({**DILATED, "grconv_dilated_weights": 0}, "--grconv-dilated-weights must be 1 .* or more, not 0"),
         ({**DILATED, "grconv_annotations": "pyramid"}, "pyramid is for .* not work with --grconv-dilated"),
         ({**DILATED, "grconv_activation": "relu"}, "--grconv-activation relu .* not work with --grconv-dilated"),
         ({**DILATED, "initialization": "published"}, "does not define .* values of --grconv-dilated"),

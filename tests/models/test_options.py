@@ -99,7 +99,6 @@ def test_a_frozen_embedding_is_frozen_whole_and_the_other_side_is_not():
             r"--decoder-output-rank \(3\) to equal --decoder-embed-dim \(8\)",
         ),
         ({"encoder_summary": "backward"}, "--encoder-summary backward needs --encoder-bidirectional"),
-        ({"initialization": "published", "encoder_spectral_radius": 0.0}, "spectral radius must be positive, not 0.0"),
         (
             {"decoder_cell": "min_gru", "decoder_order": "attention_first"},
             "does not go with --decoder-order attention_",

@@ -97,11 +97,11 @@ def test_a_summary_of_one_direction_goes_with_attention(heads):
     [
         (
             {"encoder_self_attention_heads": 4, "encoder_bidirectional": True},
-            "--encoder-self-attention-heads 4 must divide .* of the annotations, 10",
+            "4 heads of EncoderSelfAttention must divide its 10 units",
         ),
         (
             {"decoder_self_attention_heads": 3},
-            "--decoder-self-attention-heads 3 must divide .* of --decoder-hidden-size, 10",
+            "3 heads of DecoderSelfAttention must divide its 10 units",
         ),
         ({**ENCODER, "initialization": "published"}, "published does not define .* --encoder-self-attention-heads"),
         ({**DECODER, "initialization": "published"}, "published does not define .* --decoder-self-attention-heads"),

@@ -55,10 +55,14 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
             ValueError: if options contradict each other; the message names them.
         """
         check_removed(cfg)
+        check_published(cfg)
         max_source_positions, max_target_positions = task.max_positions()
         source_embedding, target_embedding = build_embeddings(cfg, task.source_dictionary, task.target_dictionary)
         layer = cls.build_encoder_layer(cfg)
         sizes = {name: cast(int, getattr(layer, name)) for name in ("annotation_size", "summary_size")}
+        # One for annotations and summary, which are of the same size.
+        has_norm = cfg.encoder_layer_norm and not cls.normalizes_layers
+        norm = nn.LayerNorm(sizes["annotation_size"]) if has_norm else None
         autocast = Autocast(str(cfg.autocast))
         encoder = Encoder(
             task.source_dictionary,
@@ -66,7 +70,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
             layer=layer,
             dropouts=(cfg.dropout, cfg.word_dropout),
             max_positions=max_source_positions,
-            norm=None if cls.normalizes_layers else build_encoder_norm(cfg, sizes["annotation_size"]),
+            norm=norm,
             self_attention=encoder_self_attention(cfg, **sizes),
             autocast=autocast,
         )
@@ -106,18 +110,6 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
         if kwargs.get("retain_dropout_modules") is not None:
             kwargs["retain_dropout_modules"] = owner_names(kwargs["retain_dropout_modules"])
         super().make_generation_fast_(**kwargs)
-
-
-def build_encoder_norm(cfg: EncoderDecoderConfig, size: int) -> nn.LayerNorm | None:
-    """One norm for annotations and summary, which are of the same size.
-
-    Raises:
-        ValueError: if starting values are asked for that those of a norm are none of.
-    """
-    if not cfg.encoder_layer_norm:
-        return None
-    check_published(cfg, {"--encoder-layer-norm": True})
-    return nn.LayerNorm(size)
 
 
 def build_decoder_layer(
@@ -169,7 +161,7 @@ def min_gru_variant(cfg: EncoderDecoderConfig, side: str) -> GRUVariant:
     """What minimal GRU layers have besides the equations.
 
     Raises:
-        ValueError: if an option of the decoder does not go with them, or if their starting values are not defined.
+        ValueError: if an option of the decoder does not go with them.
     """
     layer_norm, input_skip = getattr(cfg, f"{side}_layer_norm"), side == "encoder" and cfg.skip_io
     refused = {
@@ -178,15 +170,27 @@ def min_gru_variant(cfg: EncoderDecoderConfig, side: str) -> GRUVariant:
     }
     for option in (option for option, value in refused.items() if side == "decoder" and value):
         raise ValueError(f"--decoder-cell min_gru does not go with {option}: leave out one of the two")
-    check_published(cfg, {"--gru-rank": cfg.gru_rank, f"--{side}-layer-norm": layer_norm})
     return GRUVariant(rank=cfg.gru_rank, layer_norm=layer_norm, input_skip=input_skip)
 
 
-def check_published(cfg: EncoderDecoderConfig, options: dict[str, Any]) -> None:
+#: Options of layers whose starting values --initialization published does not define, with their values when off.
+UNPUBLISHED = {
+    "gru_rank": 0,
+    "skip_time": 0,
+    "grconv_dilated": False,
+    **{f"{side}_layer_norm": False for side in ("encoder", "decoder")},
+    **{f"{side}_transition_depth": 1 for side in ("encoder", "decoder")},
+    **{f"{side}_self_attention_heads": 0 for side in ("encoder", "decoder")},
+}
+
+
+def check_published(cfg: EncoderDecoderConfig) -> None:
     """Rejects options that are set where the published starting values do not cover them."""
-    for option in (option for option, value in options.items() if value and str(cfg.initialization) == "published"):
+    options = UNPUBLISHED if str(cfg.initialization) == "published" else {}
+    for option in (name for name, off in options.items() if getattr(cfg, name, off) != off):
         raise ValueError(
-            f"--initialization published does not define the starting values of {option}: use --initialization default"
+            f"--initialization published does not define the starting values of --{option.replace('_', '-')}: "
+            "use --initialization default"
         )
 
 
@@ -242,26 +246,18 @@ def gru_variant(cfg: EncoderDecoderConfig, side: str) -> GRUVariant:
         side: ``encoder`` or ``decoder``, whose own options begin with that.
 
     Raises:
-        ValueError: if a value makes no sense, or if the published initialization does not cover such a layer.
+        ValueError: if numbers of matrices are to be dropped that are products.
     """
-    transition_depth, layer_norm = getattr(cfg, f"{side}_transition_depth"), getattr(cfg, f"{side}_layer_norm")
     if cfg.gru_rank and cfg.recurrent_dropout:
         raise ValueError("--recurrent-dropout drops numbers of whole matrices: it does not work with --gru-rank")
-    undefined = {
-        "--gru-rank": cfg.gru_rank,
-        f"--{side}-layer-norm": layer_norm,
-        f"--{side}-transition-depth": transition_depth > 1,
-        "--skip-time": cfg.skip_time,
-    }
-    check_published(cfg, undefined)
     return GRUVariant(
         gate_bias=not cfg.no_gate_bias,
         rank=cfg.gru_rank,
         input_skip=cfg.skip_io,
         time_skip=cfg.skip_time,
-        layer_norm=layer_norm,
+        layer_norm=getattr(cfg, f"{side}_layer_norm"),
         recurrent_dropout=cfg.recurrent_dropout,
-        transition_depth=transition_depth,
+        transition_depth=getattr(cfg, f"{side}_transition_depth"),
     )
 
 
@@ -271,37 +267,20 @@ def encoder_self_attention(
     """The self-attention over an encoder's annotations, or None if it is off.
 
     Raises:
-        ValueError: if the heads do not divide the annotations, if their starting values are not defined, or if the
-            summary is to attend but is not as wide as the annotations.
+        ValueError: if the summary is to attend but is not as wide as the annotations.
     """
-    option, heads = "--encoder-self-attention-heads", cfg.encoder_self_attention_heads
-    of_summary = str(cfg.decoder_attention) == "none"
+    heads, of_summary = cfg.encoder_self_attention_heads, str(cfg.decoder_attention) == "none"
     if not heads:
         return None
-    _check_heads(cfg, option, heads, units=annotation_size, of="the annotations")
     if of_summary and summary_size != annotation_size:
         raise ValueError(
-            f"{option} with --decoder-attention none lets the summary attend to the annotations, but it has "
-            f"{summary_size} units and they have {annotation_size}"
+            "--encoder-self-attention-heads with --decoder-attention none lets the summary attend to the annotations, "
+            f"but it has {summary_size} units and they have {annotation_size}"
         )
     return EncoderSelfAttention(annotation_size, num_heads=heads, dropout=cfg.dropout, of_summary=of_summary)
 
 
 def decoder_self_attention(cfg: EncoderDecoderConfig) -> DecoderSelfAttention | None:
-    """The causal self-attention over the decoder's top layer, or None if it is off.
-
-    Raises:
-        ValueError: if the heads do not divide the layer's units, or if their starting values are not defined.
-    """
-    option, heads, size = "--decoder-self-attention-heads", cfg.decoder_self_attention_heads, cfg.decoder_hidden_size
-    if not heads:
-        return None
-    _check_heads(cfg, option, heads, units=size, of="--decoder-hidden-size")
-    return DecoderSelfAttention(size, num_heads=heads, dropout=cfg.dropout)
-
-
-def _check_heads(cfg: EncoderDecoderConfig, option: str, heads: int, *, units: int, of: str) -> None:
-    """Rejects a number of heads that the option cannot have; ``of`` says whose units they share."""
-    if units % heads:
-        raise ValueError(f"{option} {heads} must divide the units of {of}, {units}")
-    check_published(cfg, {option: heads})
+    """The causal self-attention over the decoder's top layer, or None if it is off."""
+    heads = cfg.decoder_self_attention_heads
+    return DecoderSelfAttention(cfg.decoder_hidden_size, num_heads=heads, dropout=cfg.dropout) if heads else None

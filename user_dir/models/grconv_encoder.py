@@ -105,11 +105,6 @@ def build_dilated(config: GRConvEncoderConfig) -> DilatedGRConvEncoder:
     Raises:
         ValueError: if an option is the pyramid's alone, or if a value makes no sense.
     """
-    if str(config.initialization) == "published":
-        raise ValueError(
-            "--initialization published does not define the starting values of --grconv-dilated: "
-            "use --initialization default"
-        )
     check_defaults(config, PYRAMID_ONLY, "is for the pyramid of grconv_encoder: it does not work with --grconv-dilated")
     return DilatedGRConvEncoder(
         config.encoder_embed_dim,
