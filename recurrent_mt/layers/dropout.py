@@ -39,17 +39,16 @@ class Dropout(nn.Module):
         return dropout(values, self.probability, training=self.training or self.retained)
 
     def make_generation_fast_(
-        self, retain_dropout: bool = False, retain_dropout_modules: str | Sequence[str] | None = None, **kwargs: Any
+        self, retain_dropout: bool = False, retain_dropout_modules: Sequence[str] | None = None, **kwargs: Any
     ) -> None:
         """Keeps dropping units in translation if asked to.
 
         Args:
             retain_dropout: ``--retain-dropout``.
-            retain_dropout_modules: ``--retain-dropout-modules``, the owners that are meant, as :func:`owner_names`
-                reads them; None: all of them.
+            retain_dropout_modules: the :func:`owner_names` of ``--retain-dropout-modules``; None: all of them.
             **kwargs: what else fairseq tells every module.
         """
-        names = None if retain_dropout_modules is None else owner_names(retain_dropout_modules)
+        names = retain_dropout_modules
         self.retained = retain_dropout and (names is None or self.owner in names)
 
     def extra_repr(self) -> str:

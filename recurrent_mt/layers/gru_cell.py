@@ -101,36 +101,21 @@ class GRUCell(nn.Module):
     def prepare(self, steps: int, products: torch.dtype) -> PreparedCell:
         """The cell for some steps of one batch, with matrix products in that number format."""
         gate, candidate = (as_matrix(weight).to(products).for_steps(steps) for weight in self.recurrent_weights())
-        gate_bias, candidate_bias = self.biases().tensor_split([2 * self.hidden_size])
-        return PreparedCell(StateProduct(gate, gate_bias), StateProduct(candidate, candidate_bias))
-
-
-class StateProduct(NamedTuple):
-    """The product of a state with a weight, as the steps of one batch use it.
-
-    Attributes:
-        weight: (M, H).
-        bias: (M,), which enters where nothing else does.
-    """
-
-    weight: Matrix
-    bias: Tensor
-
-    def add_to(self, inputs: Tensor | None, rows: Tensor) -> Tensor:
-        """The sum (n, M) of what enters (n, M), or without it the bias, and the product of rows (n, H)."""
-        return self.weight.add_to(self.bias if inputs is None else inputs, rows)
+        return PreparedCell(gate, candidate, self.biases())
 
 
 class PreparedCell(NamedTuple):
     """A cell as the steps of one batch use it.
 
     Attributes:
-        gate: with U_r above U_z, (2H, H).
-        candidate: with U, (H, H).
+        gate: U_r above U_z, (2H, H).
+        candidate: U, (H, H).
+        bias: (3H,), which enters where nothing else does.
     """
 
-    gate: StateProduct
-    candidate: StateProduct
+    gate: Matrix
+    candidate: Matrix
+    bias: Tensor
 
     def advance(self, inputs: Tensor | None, state: Tensor) -> Tensor:
         """The state after the cell (n, H); see :func:`recurrent_mt.kernels.gru.gru` for the equations.
@@ -140,8 +125,8 @@ class PreparedCell(NamedTuple):
                 without an input.
             state: (n, H) before the cell.
         """
-        size = state.size(1)
-        x_gates, x_candidate = (None, None) if inputs is None else inputs.tensor_split([2 * size], dim=1)
+        entering = self.bias if inputs is None else inputs
+        x_gates, x_candidate = entering.tensor_split([2 * state.size(1)], dim=-1)
         reset, update = self.gate.add_to(x_gates, state).sigmoid().chunk(2, dim=1)
         candidate = self.candidate.add_to(x_candidate, reset * state).tanh()
         return torch.lerp(candidate, state, update)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 import torch
-from fairseq.models import MODEL_DATACLASS_REGISTRY
 from omegaconf import OmegaConf
 from torch import Tensor
 
-from ..models.config import EncoderDecoderConfig
 from .checkpoint import change_parameters, read_checkpoint, write_model
 
 
@@ -28,23 +23,12 @@ def average_checkpoints(paths: Sequence[Path], out: Path, *, ema: bool = False) 
         ema: average what fairseq's ``--store-ema`` has kept, the exponential moving averages, instead of the models.
 
     Raises:
-        ValueError: if a file is missing or no checkpoint, if the models differ in their parameters or in
-            options that change what they compute, or if one has no moving average though it is asked for.
+        ValueError: if a file is missing or no checkpoint, if the models differ in the names or shapes of their
+            parameters, or if one has no moving average though it is asked for.
     """
     sums: dict[str, Tensor] = {}
-    first: Any = None
     for path in paths:
         state = read_checkpoint(path)
-        if first is None:
-            first = function_options(state)
-        options = function_options(state)
-        changes = [
-            f"--{name.replace('_', '-')} {old} → {options[name]}"
-            for name, old in first.items()
-            if name in options and options[name] != old
-        ]
-        if changes:
-            raise ValueError(f"{paths[0]} and {path} hold different models: {', '.join(changes)}")
         parameters = state["model"]
         if ema:
             if "ema" not in state["extra_state"]:
@@ -65,21 +49,6 @@ def average_checkpoints(paths: Sequence[Path], out: Path, *, ema: bool = False) 
 def shapes(parameters: Mapping[str, Tensor]) -> dict[str, torch.Size]:
     """The shape of each parameter."""
     return {name: value.shape for name, value in parameters.items()}
-
-
-def function_options(state: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a checkpoint's model that decide what it computes, by name; empty for a model of fairseq's own."""
-    model: Any = state.get("args") or (state.get("cfg") or {}).get("model") or {}
-    model = vars(model) if isinstance(model, Namespace) else model
-    architecture = model.get("_name", model.get("arch"))
-    kind = MODEL_DATACLASS_REGISTRY.get(architecture)
-    if kind is None or not issubclass(kind, EncoderDecoderConfig):
-        return {}
-    decisive = [known for known in fields(kind) if known.metadata.get("decides") == "function"]
-    values = {known.name: model.get(known.name, known.default) for known in decisive}
-    # By their present names.
-    former = {known.name: known.metadata.get("former_names", {}) for known in decisive}
-    return {"arch": architecture, **{name: former[name].get(value, value) for name, value in values.items()}}
 
 
 def mean(total: Tensor, count: int, *, like: Tensor) -> Tensor:

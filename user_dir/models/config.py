@@ -42,8 +42,7 @@ def option(
         text: the help.
         decides: "function", what a model computes; "training", what a training makes of it, as with dropout, starting
             values, and the precision of products; or None, neither, as with kernels. A difference in the first is
-            refused when a training continues from a checkpoint (``fairseq_compat/repairs/comparisons.py``) and when
-            checkpoints are averaged.
+            refused when a training continues from a checkpoint (``fairseq_compat/repairs/comparisons.py``).
         former_names: of values, and what each is called now.
         was_fixed: whether the default is what there was before the option, so that experiments of before, which do not
             name it, are still the same (``recurrent_mt/runs/defaults.py`` reads it in the source).
