@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from ..kernels.attention import AttentiveGRUWeights, Memory, attend
+from ..kernels.attention import AttentionWeights, AttentiveGRUWeights, Memory, attend
 from ..kernels.attentive_gru import attentive_gru
 from ..kernels.dispatch import products_dtype, using
 from ..kernels.matrix import as_matrix
@@ -37,20 +37,20 @@ class Contexts(NamedTuple):
         return projected if self.rows is None else projected.index_select(0, self.rows)
 
 
-class FixedContextGRU(nn.Module):
-    """The summary enters the candidate and both gates at every step (Cho et al. 2014a, section 2.2 and appendix).
+class ConditionedGRU(nn.Module):
+    """The source enters the candidate and both gates at every step.
 
-    The paper's decoder also applies the reset gate to the context term C c of the candidate; the authors' released code
-    does not, and neither does this layer.
+    With attention, a context is read with the previous state; see :mod:`recurrent_mt.kernels.attentive_gru`. Without,
+    it is the summary (Cho et al. 2014a, section 2.2 and appendix). The paper's decoder also applies the reset gate to
+    the context term C c of the candidate; the authors' released code does not, and neither does this layer.
 
     Args:
         input_size: E.
         hidden_size: H.
-        context_size: C, the summary's size.
+        context_size: D of the annotations, or C of the summary.
+        attention: the kind of :class:`~recurrent_mt.layers.attention.Attention`; None to read the summary.
         variant: as in :class:`~recurrent_mt.layers.gru.GRU`.
     """
-
-    has_attention = False
 
     def __init__(
         self,
@@ -58,21 +58,24 @@ class FixedContextGRU(nn.Module):
         hidden_size: int,
         *,
         context_size: int,
+        attention: str | None = None,
         variant: GRUVariant = PLAIN,
     ) -> None:
         super().__init__()
-        self.context_size = context_size
+        self.attention = None
+        if attention is not None:
+            self.attention = Attention(attention, state_size=hidden_size, annotation_size=context_size)
         self.gru = GRU(input_size, hidden_size, variant=variant)
         context = xavier_blocks_(torch.empty(3 * hidden_size, context_size), hidden_size)
         self.context_weight = weight_of_rank(context, variant.rank)
 
     def keys(self, source: EncoderOutput) -> Tensor:
-        """What is computed once per sentence for all steps, the summary's products: (B, 1, 3H)."""
-        return multiply(source.summary, self.context_weight).unsqueeze(1)
+        """What is computed once per sentence for all steps: keys (B, S', A), or the summary's products (B, 1, 3H)."""
+        return self._products(source) if self.attention is None else self.attention.project(source.annotations)
 
     def forward(
         self, rows: Tensor, initial: Tensor, packing: Packing, source: EncoderOutput, keys: Tensor
-    ) -> tuple[Tensor, Contexts, None]:
+    ) -> tuple[Tensor, Contexts, Tensor | None]:
         """Runs over packed rows.
 
         Args:
@@ -83,95 +86,38 @@ class FixedContextGRU(nn.Module):
             keys: as returned by :meth:`keys`, also with such rows.
 
         Returns:
-            The states (N, H), the contexts, and no attention.
+            The states (N, H), the contexts, each read with the state before that of its row, and the attention (N, S')
+            or None.
         """
-        context = packing.sort(keys).squeeze(1).index_select(0, packing.sentence)
-        states = self.gru(rows, initial, packing.batch_sizes, context=context)
-        return states, Contexts(packing.sort(source.summary), packing.sentence), None
-
-    def readable(self, source: EncoderOutput) -> Tensor:
-        """What a context is made of: the summary (B, 1, C)."""
-        return source.summary.unsqueeze(1)
-
-    def products(self, source: EncoderOutput, keys: Tensor) -> Tensor:
-        """What :meth:`readable` adds to the gates and the candidate: (B, 1, 3H)."""
-        return keys
-
-    def read(self, state: Tensor, source: EncoderOutput, keys: Tensor, values: Tensor) -> tuple[Tensor, None]:
-        """For what enters a step (N, H), always the same sum (N, P) of values (B, 1, P), and no attention."""
-        return for_each_hypothesis(values.squeeze(1), source.beam), None
-
-
-class AttentiveGRU(nn.Module):
-    """A context is read with the previous state and enters in the same places.
-
-    See :mod:`recurrent_mt.kernels.attentive_gru`. The arguments are those of :class:`FixedContextGRU`, with D of the
-    annotations for the context's size, and the kind of :class:`~recurrent_mt.layers.attention.Attention`.
-    """
-
-    has_attention = True
-
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        *,
-        context_size: int,
-        attention: str,
-        variant: GRUVariant = PLAIN,
-    ) -> None:
-        super().__init__()
-        self.context_size = context_size
-        self.attention = Attention(attention, state_size=hidden_size, annotation_size=context_size)
-        self.gru = GRU(input_size, hidden_size, variant=variant)
-        context = xavier_blocks_(torch.empty(3 * hidden_size, context_size), hidden_size)
-        self.context_weight = weight_of_rank(context, variant.rank)
-
-    def keys(self, source: EncoderOutput) -> Tensor:
-        """Projects the annotations to keys (B, S', A)."""
-        return self.attention.project(source.annotations)
-
-    def weights(self) -> AttentiveGRUWeights:
-        """The weights as the kernel takes them."""
-        gate, candidate = self.gru.recurrent_weights()
-        return AttentiveGRUWeights(
-            gate=gate,
-            candidate=candidate,
-            context=kernel_weight(self.context_weight),
-            query=self.attention.query_weight,
-            score=self.attention.score,
-        )
-
-    def forward(
-        self, rows: Tensor, initial: Tensor, packing: Packing, source: EncoderOutput, keys: Tensor
-    ) -> tuple[Tensor, Contexts, Tensor]:
-        """Like :meth:`FixedContextGRU.forward`.
-
-        Returns:
-            The states (N, H), the contexts, each read with the state before that of its row, and the attention (N, S').
-        """
+        if self.attention is None:
+            context = packing.sort(keys).squeeze(1).index_select(0, packing.sentence)
+            states = self.gru(rows, initial, packing.batch_sizes, context=context)
+            return states, Contexts(packing.sort(source.summary), packing.sentence), None
         memory = Memory(*(packing.sort(tensor) for tensor in (keys, source.annotations, source.padding_mask)))
         inputs, batch_sizes = self.gru.project(rows), packing.batch_sizes
         if self.gru.variant.in_kernels or not batch_sizes:
-            states, contexts, attention = attentive_gru(
-                inputs, initial, memory, self.weights(), batch_sizes=batch_sizes
+            weights = AttentiveGRUWeights(
+                *self.gru.recurrent_weights(), kernel_weight(self.context_weight), *self.attention.weights()
             )
+            states, contexts, attention = attentive_gru(inputs, initial, memory, weights, batch_sizes=batch_sizes)
         else:
             own = self.gru.bias.dtype
-            step = self._time_step(memory, len(batch_sizes))
+            step = self._time_step(memory, self.attention.weights(), len(batch_sizes))
             states, contexts, attention = run_steps(
                 step, inputs.to(own), initial.to(own), batch_sizes, self.gru.time_skip
             )
         return states, Contexts(contexts), attention
 
-    def _time_step(self, memory: Memory, steps: int) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]:
+    def _time_step(
+        self, memory: Memory, weights: AttentionWeights, steps: int
+    ) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]:
         """Attention, then all cells of a time step, for some steps of one batch.
 
         Returns:
             A function from a position's inputs (n, 3H) and the state that enters (n, H) to the next state (n, H), the
             context (n, D), and the attention (n, S'), which carries no gradient.
         """
-        advance, weights = self.gru.time_step(steps), self.attention.weights()
+        advance = self.gru.time_step(steps)
         products = products_dtype(self.gru.bias)
         context_weight = as_matrix(kernel_weight(self.context_weight)).to(products).for_steps(steps)
 
@@ -183,15 +129,18 @@ class AttentiveGRU(nn.Module):
         return step
 
     def readable(self, source: EncoderOutput) -> Tensor:
-        """What a context is made of: the annotations (B, S', D)."""
-        return source.annotations
+        """What a context is made of: the annotations (B, S', D), or the summary (B, 1, C)."""
+        return source.summary.unsqueeze(1) if self.attention is None else source.annotations
 
     def products(self, source: EncoderOutput, keys: Tensor) -> Tensor:
         """What :meth:`readable` adds to the gates and the candidate: (B, S', 3H)."""
+        return keys if self.attention is None else self._products(source)
+
+    def _products(self, source: EncoderOutput) -> Tensor:
         return multiply(self.readable(source), self.context_weight)
 
-    def read(self, state: Tensor, source: EncoderOutput, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """For what enters a step (n, H), the sum (n, P) of values under its attention (n, S').
+    def read(self, state: Tensor, source: EncoderOutput, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor | None]:
+        """For what enters a step (n, H), the sum (n, P) of values under its attention (n, S'), if there is attention.
 
         A product of the context is the same sum of the products of :meth:`readable`, up to rounding.
 
@@ -201,4 +150,6 @@ class AttentiveGRU(nn.Module):
             keys: as returned by :meth:`keys`.
             values: as many as :meth:`readable` returns, of any width P.
         """
+        if self.attention is None:
+            return for_each_hypothesis(values.squeeze(1), source.beam), None
         return attend(state, Memory(keys, values, source.padding_mask), self.attention.weights())

@@ -11,7 +11,7 @@ from torch.autograd.function import once_differentiable
 
 from ..kernels.packing import Packing, following_rows, make_step_packing, previous_rows
 from .attention import DecoderSelfAttention, KeyValueCache
-from .conditioned_gru import AttentiveGRU, FixedContextGRU
+from .conditioned_gru import ConditionedGRU
 from .dropout import Dropout
 from .encoder_output import EncoderOutput, for_each_hypothesis, keep_sentences, select
 from .gru import GRU
@@ -178,7 +178,7 @@ class GRUDecoder(nn.Module):
 
     def __init__(
         self,
-        first: FixedContextGRU | AttentiveGRU,
+        first: ConditionedGRU,
         readout: Readout,
         *,
         summary_size: int,
@@ -201,7 +201,7 @@ class GRUDecoder(nn.Module):
 
     @property
     def has_attention(self) -> bool:
-        return self.first.has_attention
+        return self.first.attention is not None
 
     def start(self, source: EncoderOutput) -> DecoderState:
         """Returns the state before the first step."""
@@ -272,7 +272,7 @@ class GRUDecoder(nn.Module):
             embedded, inputs, previous = (rows.index_select(0, word) for rows in (embedded, inputs, previous))
         packing = make_step_packing(embedded.size(0), embedded.device)
         histories = state.histories()
-        read_before = self.word_first and self.first.has_attention
+        read_before = self.word_first and self.has_attention
         if read_before:
             context = state.context
         else:

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, cast
 from torch import nn
 
 from ..layers.attention import Attention
-from ..layers.conditioned_gru import FixedContextGRU
 from ..layers.decoder import GRUDecoder
 from ..layers.gru import GRU
 from ..layers.min_gru import MinGRU
@@ -64,8 +63,7 @@ def state_shapes(decoder: AnyDecoder) -> dict[str, list[Any]]:
 
 def attention_of(decoder: AnyDecoder) -> Attention | None:
     """The decoder's attention, if it has any."""
-    owner = decoder if isinstance(decoder, MinGRUDecoder) else decoder.first
-    return None if isinstance(owner, FixedContextGRU) else owner.attention
+    return decoder.attention if isinstance(decoder, MinGRUDecoder) else decoder.first.attention
 
 
 def products_width(decoder: AnyDecoder) -> int:

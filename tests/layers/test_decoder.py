@@ -5,7 +5,7 @@ import torch
 
 from recurrent_mt.kernels.packing import make_packing
 from recurrent_mt.layers.attention import ATTENTIONS, Attention, DecoderSelfAttention
-from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
+from recurrent_mt.layers.conditioned_gru import ConditionedGRU
 from recurrent_mt.layers.decoder import GRUDecoder, Readout
 from recurrent_mt.layers.encoder_output import EncoderOutput
 from recurrent_mt.layers.gru_cell import PLAIN, GRUVariant
@@ -87,12 +87,9 @@ def min_grus(attention, variant, options):
 
 
 def grus(attention, variant, word_first, decoder_options):
-    if attention:
-        options = {"attention": attention, "variant": variant}
-        first = AttentiveGRU(EMBED, HIDDEN, context_size=HIDDEN, **options)
-    else:
-        first = FixedContextGRU(EMBED, HIDDEN, context_size=SUMMARY, variant=variant)
-    return GRUDecoder(first, readout(first.context_size), word_first=word_first, **decoder_options)
+    size = HIDDEN if attention else SUMMARY
+    first = ConditionedGRU(EMBED, HIDDEN, context_size=size, attention=attention, variant=variant)
+    return GRUDecoder(first, readout(size), word_first=word_first, **decoder_options)
 
 
 def source(batch=3, width=5):

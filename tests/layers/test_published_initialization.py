@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from recurrent_mt.layers.conditioned_gru import AttentiveGRU
+from recurrent_mt.layers.conditioned_gru import ConditionedGRU
 from recurrent_mt.layers.grconv import GRConvEncoder
 from recurrent_mt.layers.gru import GRUEncoder
 from recurrent_mt.layers.hourglass import VNetEncoder
@@ -53,7 +53,7 @@ def test_a_grconv_begins_as_published():
 
 
 def test_the_alignment_model_and_the_context_begin_as_published():
-    layer = published(AttentiveGRU(50, SIZE, context_size=2 * SIZE, attention="additive"))
+    layer = published(ConditionedGRU(50, SIZE, context_size=2 * SIZE, attention="additive"))
     assert_normal(layer.attention.query_weight, 0.001)
     assert_normal(layer.attention.key.weight, 0.001)
     assert layer.attention.score.eq(0).all()

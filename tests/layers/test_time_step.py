@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from recurrent_mt.kernels.packing import make_packing
-from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
+from recurrent_mt.layers.conditioned_gru import ConditionedGRU
 from recurrent_mt.layers.decoder import GRUDecoder, Readout
 from recurrent_mt.layers.encoder_output import EncoderOutput
 from recurrent_mt.layers.gru import GRU, GRUEncoder
@@ -79,10 +79,7 @@ def test_an_encoders_gradients_are_right(variant):
 
 def build_decoder(attention, variant, *, word_first):
     torch.manual_seed(3)
-    if attention is None:
-        first = FixedContextGRU(EMBED, HIDDEN, context_size=HIDDEN, variant=variant)
-    else:
-        first = AttentiveGRU(EMBED, HIDDEN, context_size=HIDDEN, attention=attention, variant=variant)
+    first = ConditionedGRU(EMBED, HIDDEN, context_size=HIDDEN, attention=attention, variant=variant)
     readout = Readout(state_size=HIDDEN, embed_size=EMBED, context_size=HIDDEN, output_size=2)
     decoder = GRUDecoder(first, readout, summary_size=HIDDEN, word_first=word_first).double()
     for parameter in decoder.parameters():
@@ -100,7 +97,7 @@ def score(attention, s, annotations):
 
 def read(first, s, annotations, summary):
     """The context for the state s."""
-    if not first.has_attention:
+    if first.attention is None:
         return summary
     return torch.softmax(score(first.attention, s, annotations), dim=0) @ annotations
 

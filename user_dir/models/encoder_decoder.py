@@ -12,7 +12,7 @@ from fairseq.tasks import FairseqTask
 from torch import nn
 
 from recurrent_mt.layers.attention import Attention, DecoderSelfAttention, EncoderSelfAttention
-from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
+from recurrent_mt.layers.conditioned_gru import ConditionedGRU
 from recurrent_mt.layers.decoder import GRUDecoder, Readout
 from recurrent_mt.layers.dropout import owner_names
 from recurrent_mt.layers.gru import InputSkip
@@ -143,13 +143,8 @@ def build_decoder_layer(
             **common,
         )
     variant = gru_variant(cfg, "decoder")
-    first: FixedContextGRU | AttentiveGRU
-    if attention is None:
-        first = FixedContextGRU(embed_size, size, context_size=context_size, variant=variant)
-    else:
-        first = AttentiveGRU(embed_size, size, context_size=context_size, attention=attention, variant=variant)
     return GRUDecoder(
-        first,
+        ConditionedGRU(embed_size, size, context_size=context_size, attention=attention, variant=variant),
         readout(),
         word_first=str(cfg.decoder_order) in WORD_FIRST,
         self_attention=decoder_self_attention(cfg),

@@ -21,7 +21,6 @@ from recurrent_mt.kernels import native
 from recurrent_mt.kernels.beam_search import DecoderWeights, Hypothesis, SearchOptions, SearchSource, beam_search
 from recurrent_mt.kernels.dispatch import NATIVE_DTYPES, selected
 from recurrent_mt.layers.attention import Attention
-from recurrent_mt.layers.conditioned_gru import AttentiveGRU
 from recurrent_mt.layers.decoder import GRUDecoder
 from recurrent_mt.layers.dropout import Dropout
 from recurrent_mt.layers.encoder_output import EncoderOutput
@@ -148,7 +147,7 @@ def _of_gru(layer: GRUDecoder) -> _LayerWeights:
         context_bias=torch.cat([gru.biases(), bias]),
         readout=weight,
         states=[whole_matrix(gru.gate_weight), whole_matrix(gru.candidate_weight)],
-        attention=layer.first.attention if isinstance(layer.first, AttentiveGRU) else None,
+        attention=layer.first.attention,
         norms=[],
         norm_epsilon=None if norm is None else norm.eps,
     )
