@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from .case import IDENTITY, Shape
@@ -74,40 +72,22 @@ def _megabytes(size: int | None) -> str:
 RATIOS = {"ratio_to_recorded_products": True, "speed_over_stock": False}
 
 
-def load(path: Path) -> dict[str, Any]:
-    """The content of a file that ``--json`` wrote."""
-    content: dict[str, Any] = json.loads(path.read_text())
-    return content
-
-
-def check_same_machine(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
-    """Rejects runs whose times cannot be compared.
-
-    Raises:
-        ValueError: naming every fact that differs.
-    """
-    facts = ((name, old["machine"].get(name), new["machine"].get(name)) for name in IDENTITY)
-    different = [f"{name} {before} and {after}" for name, before, after in facts if before != after]
-    if different:
-        raise ValueError(
-            f"the two runs are of different kinds: {'; '.join(different)}. --different-machines compares them anyway"
-        )
-
-
 def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """A line for each ratio of each case in both runs, and one for each case that is in only one of them.
 
-    A line ends in ``better`` or ``worse`` if the quartiles of the two runs do not overlap. Peak memory, which is
-    measured once, is compared without such a mark.
+    What makes their times those of different machines comes first. A line ends in ``better`` or ``worse`` if the
+    quartiles of the two runs do not overlap. Peak memory, which is measured once, is compared without such a mark.
     """
     before, after = ({label(case["case"], case["shape"]): case for case in run["cases"]} for run in (old, new))
+    facts = ((name, old["machine"].get(name), new["machine"].get(name)) for name in IDENTITY)
+    different = [f"{name}: {one} → {other}" for name, one, other in facts if one != other]
     lines = []
     for name in before.keys() & after.keys():
         lines += _lines_of_a_case(name, before[name], after[name])
     order = [*before, *(name for name in after if name not in before)]
     lines += [f"{name}: only in the old run" for name in before.keys() - after.keys()]
     lines += [f"{name}: only in the new run" for name in after.keys() - before.keys()]
-    return sorted(lines, key=lambda line: order.index(line.partition(": ")[0]))
+    return different + sorted(lines, key=lambda line: order.index(line.partition(": ")[0]))
 
 
 def _lines_of_a_case(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

@@ -18,12 +18,3 @@ def parse_args_and_arch(parse, parser, input_args=None, *args, **kwargs):
     if getattr(namespace, "tpu", False) and not parser.get_default("tpu"):
         namespace.tpu = "--tpu" in (sys.argv[1:] if input_args is None else input_args)
     return parsed
-
-
-@around("fairseq.options", "get_validation_parser")
-def get_validation_parser(get_parser, default_task=None):
-    """Have a default for ``--task``, as the other commands do: without, fairseq-validate ends in ``KeyError: None``.
-
-    The task that is validated is the checkpoint's in any case; the option only says which other options there are.
-    """
-    return get_parser(default_task or "translation")

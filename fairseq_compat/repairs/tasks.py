@@ -78,13 +78,7 @@ def compare_dictionaries(load, self, state):
 
 @around("fairseq.tasks.translation", "load_langpair_dataset")
 def load_langpair_dataset(load, data_path, split, src, src_dict, tgt, *args, **kwargs):
-    """Take each part of the data once, and truncate where nothing limits lengths.
-
-    fairseq 0.12.2 takes the first part of ``train`` and ``train1`` -1 times unless ``--upsample-primary`` says how
-    often: negative dimensions are not allowed.
-    """
-    if kwargs.get("upsample_primary", 1) < 0:
-        kwargs["upsample_primary"] = 1
+    """Truncate where nothing limits lengths."""
     if kwargs.get("truncate_source") and kwargs.get("max_source_positions") == UNLIMITED:
         kwargs["max_source_positions"] = POSITIONS
     return load(data_path, split, src, src_dict, tgt, *args, **kwargs)

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from benchmarks import __main__ as command
-from benchmarks.tables import check_same_machine, compare, load
+from benchmarks.tables import compare
 
 QUICK = ["--quick", "--seconds", "0", "--threads", str(torch.get_num_threads()), "--parts", "time"]
 
@@ -14,7 +14,7 @@ QUICK = ["--quick", "--seconds", "0", "--threads", str(torch.get_num_threads()),
 def test_a_benchmark_writes_what_it_prints(tmp_path, capsys):
     file = tmp_path / "figures.json"
     command.main([*QUICK, "--cases", "translation", "--json", str(file)])
-    run = load(file)
+    run = json.loads(file.read_text())
     case, _ = run["cases"]
     assert run["machine"]["torch"] == torch.__version__ and run["machine"]["dtype"] == "float32"
     assert case["seconds"].keys() == {"ours", "stock", "products"}
@@ -28,7 +28,6 @@ def test_a_benchmark_writes_what_it_prints(tmp_path, capsys):
     assert f"torch {torch.__version__}" in printed
     assert f"{case['speed_over_stock']['median']:.2f}" in printed
     assert list(tmp_path.iterdir()) == [file]
-    check_same_machine(run, run)
     assert all(line.endswith("times 1.00") for line in compare(run, run))
 
 

@@ -36,10 +36,10 @@ def case(width, ratio, speed=None, memory=None):
     return record
 
 
-def compare(tmp_path, capsys, old, new, *options, machine=None):
+def compare(tmp_path, capsys, old, new, machine=None):
     for name, cases, facts in (("old", old, MACHINE), ("new", new, machine or MACHINE)):
         (tmp_path / f"{name}.json").write_text(json.dumps({"machine": facts, "cases": cases}))
-    command.main(["compare", str(tmp_path / "old.json"), str(tmp_path / "new.json"), *options])
+    command.main(["compare", str(tmp_path / "old.json"), str(tmp_path / "new.json")])
     return capsys.readouterr().out.splitlines()
 
 
@@ -72,10 +72,7 @@ def test_cases_of_one_run_alone_are_said_to_be(tmp_path, capsys):
     ]
 
 
-def test_runs_of_different_kinds_are_refused_unless_forced(tmp_path, capsys):
-    machine = {**MACHINE, "processor": "calculator", "threads": 2}
-    with pytest.raises(SystemExit, match=r"processor abacus and calculator; threads 1 and 2\. --different-machines"):
-        compare(tmp_path, capsys, [case(8, 2.0)], [case(8, 1.0)], machine=machine)
-    assert compare(tmp_path, capsys, [case(8, 2.0)], [case(8, 1.0)], "--different-machines", machine=machine)
-    # Those of two Pythons are not.
-    assert compare(tmp_path, capsys, [case(8, 2.0)], [case(8, 2.0)], machine={**MACHINE, "python": "3.12"})
+def test_what_makes_runs_different_comes_first(tmp_path, capsys):
+    machine = {**MACHINE, "processor": "calculator", "threads": 2, "python": "3.12"}
+    lines = compare(tmp_path, capsys, [case(8, 2.0)], [case(8, 1.0)], machine=machine)
+    assert lines[:2] == ["processor: abacus → calculator", "threads: 1 → 2"] and len(lines) == 3

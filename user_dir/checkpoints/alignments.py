@@ -16,20 +16,7 @@ from .records import DIGITS, write_json_lines
 
 
 def write_alignments(path: Path, checkpoint: Path, data: Path, source: Path, target: Path, *, max_tokens: int) -> None:
-    """Writes the alignments of given translations, one sentence per line.
-
-    Args:
-        path: the file to write.
-        checkpoint: of a model with attention.
-        data: the folder with the dictionaries.
-        source: the sentences, as tokens.
-        target: their translations.
-        max_tokens: the most tokens in a batch, on either side.
-
-    Raises:
-        OSError: if a file cannot be read or written.
-        ValueError: if the files and the model do not fit together.
-    """
+    """Writes the :func:`forced_alignments` of files of tokens, one sentence per line."""
     sides = [read_sentences(file) for file in (source, target)]
     write_json_lines(path, forced_alignments(Checkpoint(checkpoint, data), *sides, max_tokens=max_tokens))
 

@@ -22,18 +22,10 @@ GRCONVS = (GRConvEncoder, DilatedGRConvEncoder)
 
 
 def write_gates(path: Path, checkpoint: Path, data: Path, source: Path, *, max_tokens: int) -> None:
-    """Writes the gates over each sentence of a file, one sentence per line.
-
-    Args:
-        path: the file to write.
-        checkpoint: of a ``grconv_encoder``.
-        data: the folder with the dictionaries.
-        source: the sentences, as tokens.
-        max_tokens: the most tokens in a batch.
+    """Writes the :func:`sentence_gates` of a file of tokens, one sentence per line.
 
     Raises:
-        OSError: if a file cannot be read or written.
-        ValueError: if the files and the model do not fit together, or if there is no root for a sentence.
+        ValueError: if there is no root for a sentence, or as of :func:`sentence_gates`.
     """
     sentences = read_sentences(source)
     loaded = Checkpoint(checkpoint, data)

@@ -13,9 +13,3 @@ def test_only_tpu_asks_for_a_tpu(flags: str, monkeypatch: pytest.MonkeyPatch):
     for given in (line, None):
         parsed = options.parse_args_and_arch(options.get_training_parser(), given)
         assert (parsed.bf16, parsed.tpu) == ("bf16" in flags, "tpu" in flags)
-
-
-def test_the_parser_of_validation_has_a_task():
-    assert options.parse_args_and_arch(options.get_validation_parser(), ["data"]).task == "translation"
-    other = options.get_validation_parser("language_modeling")
-    assert options.parse_args_and_arch(other, ["data"]).task == "language_modeling"

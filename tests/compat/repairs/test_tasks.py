@@ -13,7 +13,7 @@ from fairseq import models, options, tasks
 from fairseq.checkpoint_utils import load_model_ensemble_and_task
 from fairseq.data import Dictionary, LanguagePairDataset
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
-from fairseq.tasks.translation import TranslationConfig, TranslationTask, load_langpair_dataset
+from fairseq.tasks.translation import TranslationConfig, TranslationTask
 
 from fairseq_compat.repairs.comparisons import changed_dictionaries
 from tests.models.building import task
@@ -151,17 +151,3 @@ def test_without_a_limit_a_source_is_truncated_where_fairseq_does(tmp_path):
         (tmp_path / f"test.src-tgt.{side}").write_bytes((tmp_path / f"test.{side}").read_bytes())
     task.load_dataset("test")
     assert task.dataset("test").size(0) == (1024, 2)
-
-
-LIMITS = {"left_pad_source": True, "left_pad_target": False, "max_source_positions": 9, "max_target_positions": 9}
-
-
-@pytest.mark.parametrize(("option", "size"), [(-1, 5), (1, 5), (3, 11)])
-def test_the_first_part_is_taken_as_often_as_asked_for(tmp_path: Path, option: int, size: int):
-    for split, sentences in (("train", "a\nb\nc\n"), ("train1", "d\ne\n")):
-        for language in ("src", "tgt"):
-            (tmp_path / f"{split}.src-tgt.{language}").write_text(sentences)
-    dictionary = Dictionary()
-    parts = {"combine": True, "dataset_impl": "raw", "upsample_primary": option}
-    found = load_langpair_dataset(tmp_path, "train", "src", dictionary, "tgt", dictionary, **parts, **LIMITS)
-    assert len(found) == len(found.src_sizes) == size
