@@ -95,8 +95,6 @@ Ratings:
       recurrent-mt ratings annotations.json --out ratings
 
 Used by the workflow:
-  choose-rate          choose a learning rate by validation loss
-      recurrent-mt choose-rate runs/rates/lstm --seed 1 --rates 1e-3,3e-4
   training             run one training of an experiment; keep its log, its peak memory, and how it ended
       recurrent-mt training FOLDER fairseq-train DATA --arch lstm
   outcome              write why a step of an experiment failed

@@ -15,7 +15,6 @@ import pandas
 
 from ..runs.folder import TRANSLATED
 from ..runs.outcomes import describe_mixtures, read_versions
-from ..runs.rates import RateChoice, read_choice
 from ..text_files import read_sentences
 from ..versions import describe_versions
 from .scores import Settings, score_systems
@@ -129,7 +128,6 @@ class Comparison:
     records: pandas.DataFrame  # every number: scores on all test sets, and trainings
     settings: Settings
     seeds: Sequence[int] = ()  # of trainings, that count
-    rates: Mapping[str, RateChoice] = field(default_factory=dict)  # system to the search for its learning rate
     #: system to what its trainings were made with, by seed, as of `describe_versions`
     versions: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
     ablation: str = ""  # its name
@@ -173,11 +171,10 @@ class Comparison:
         return replace(table, notes=[*notes, *table.notes, *describe_mixtures(self.versions)])
 
     def cost_table(self) -> Table:
-        """One row a system, and how the learning rates were chosen."""
-        chosen = {name: rate.chosen for name, rate in self.rates.items()}
-        table = cost_table(self.records, self.names, rates=chosen)
+        """One row a system."""
+        table = cost_table(self.records, self.names)
         means = ["Means over the seeds, memory apart."] if len(self.seeds) > 1 else []
-        return replace(table, notes=[*table.notes, *means, *(f"{name}: {rate}." for name, rate in self.rates.items())])
+        return replace(table, notes=[*table.notes, *means])
 
     def ablation_table(self) -> Table:
         """Scores, the distance from the baseline, and costs: one row a system."""
@@ -222,7 +219,6 @@ class Comparison:
 
     def write(self, prefix: str | PathLike[str]) -> None:
         """Writes ``PREFIX.txt``, ``PREFIX.md`` and ``PREFIX.json``."""
-        rates = {name: asdict(rate) for name, rate in self.rates.items()}
         failures = self.test_sets[0].failures
         write_results(
             prefix,
@@ -232,12 +228,7 @@ class Comparison:
             baseline=self.baseline,
             seeds=list(self.seeds),
             systems=[
-                {
-                    "name": name,
-                    "failures": failures.get(name, {}),
-                    "rate": rates.get(name),
-                    "versions": self.versions.get(name, {}),
-                }
+                {"name": name, "failures": failures.get(name, {}), "versions": self.versions.get(name, {})}
                 for name in self.names
             ],
             test_sets=list(map(asdict, self.test_sets)),
@@ -344,7 +335,5 @@ def compare_runs(
     ]
     costs += [one for name in names for one in read_operations(name, trained.find_files(name, "operations.json"))]
     records = pandas.concat([*frames, make_frame(costs)], ignore_index=True)
-    places = [(name, run.rate_search(name)) for run in trained.runs for name in names]
-    rates = {name: choice for name, place in places if (choice := read_choice(place))}
     versions = {name: read_versions(trained.folders[name], seeds=trained.seeds) for name in names}
-    return Comparison(baseline, names, test_sets, records, settings, trained.seeds, rates, versions, ablation)
+    return Comparison(baseline, names, test_sets, records, settings, trained.seeds, versions, ablation)

@@ -162,23 +162,21 @@ def cost_cells(
     ]
 
 
-def cost_table(records: pandas.DataFrame, names: Sequence[str], *, rates: Mapping[str, str] | None = None) -> Table:
+def cost_table(records: pandas.DataFrame, names: Sequence[str]) -> Table:
     """What trainings and searches took, one row a system; dashes for systems without trainings.
 
-    There is a column of GPU memory, and of the learning rates chosen (by system), if there are any.
+    There is a column of GPU memory, if there is any.
     """
     gpu = (select(records, by=BY_TRAINING, metric=GPU_MEMORY)["value"] > 0).any()
     columns = COLUMNS | GPU_COLUMN if gpu else COLUMNS
     rows = cost_cells(records, names, columns)
-    if rates:
-        rows = [[Cell(rates.get(name, UNKNOWN)), *row] for name, row in zip(names, rows, strict=True)]
     notes = [
         "Minutes: of training, with validations and what a kill has undone. Validation loss: the best, bits a token.",
         SPEED_NOTE,
         MEMORY_NOTE,
         *([GPU_NOTE] if gpu else []),
     ]
-    return Table("Cost", ["System", *(["rate"] if rates else []), *columns], names, rows, notes)
+    return Table("Cost", ["System", *columns], names, rows, notes)
 
 
 def read_learning_curves(logs: Sequence[str | PathLike[str]]) -> pandas.DataFrame:

@@ -162,9 +162,6 @@ class Systems(Options):
     """the system the others are compared with; without it, the first of fairseq's own, or the first of all"""
     seeds: Annotated[list[Seed], Field(min_length=1), DISTINCT] = [1]
     """train each system once with each seed"""
-    learning_rates: Annotated[list[Rate], DISTINCT] = []
-    """train each system with each rate and the first seed; the one of the lowest validation loss is used for all seeds.
-    Systems from configs/ keep their own"""
     processes: Positive = 1
     """processes per training, started by torchrun"""
 
@@ -274,15 +271,13 @@ class Experiment(Folder, Translation, Budget, Settings, Systems, Collection, Tex
             reasons |= dict.fromkeys(("train", "valid", "test"), "there is no corpus")
         elif self.published:
             reasons |= dict.fromkeys(("size", "mirror"), "corpus takes the place of what is published")
-        if self.learning_rates:
-            reasons["learning_rate"] = "one of learning_rates is chosen"
         if self.schedule == "constant" and not any(name.partition("+")[0] == "transformer" for name in self.systems):
             reasons["warmup"] = "the schedule is constant"
         if not self.beams:
             reasons["lenpens"] = "there are no beams"
         if self.systems and not self.ablation and all(map(names_configuration, self.systems)):
             reason = "all systems are files of configs/, with settings of their own"
-            reasons |= dict.fromkeys((*Settings.model_fields, "learning_rates"), reason)
+            reasons |= dict.fromkeys(Settings.model_fields, reason)
         return reasons
 
     @model_validator(mode="after")
@@ -304,7 +299,7 @@ class Experiment(Folder, Translation, Budget, Settings, Systems, Collection, Tex
             return self
         if self.baseline is None:
             raise ValueError(f"an ablation needs a baseline: one of {', '.join(self.systems)}")
-        for key in ("learning_rates", "extra_tests", "beams", "without_unknown"):
+        for key in ("extra_tests", "beams", "without_unknown"):
             if getattr(self, key):
                 raise ValueError(f"an ablation takes no {key}")
         for key in (Settings if self.configuration else Sizes).model_fields:

@@ -6,7 +6,6 @@
         checkpoints/checkpoint_best.pt
         train.log  peak-memory  outcome
         test.log  test.detokenized  test.outcome
-    rates/NAME/                      a search for a learning rate: choice.json, and a training for each rate
     figures/  beams/  table.json  report.html
 
 An experiment makes links of these: `plan.py` says where they lead. A box has some of it.
@@ -31,9 +30,6 @@ OUTCOME = "outcome"
 TRANSLATED = "test.detokenized"
 #: The folders of systems.
 SYSTEMS = "systems"
-#: The folders of searches for learning rates, and in each what was chosen.
-RATES = "rates"
-CHOICE = "choice.json"
 #: The tables of a comparison, without their ending, and the report.
 TABLE, REPORT = "table", "report.html"
 #: The parameters of a system; formatted with its name and a seed.
@@ -144,7 +140,3 @@ class RunFolder:
     def systems(self) -> list[Path]:
         """The folders of all systems, in the order of their names."""
         return sorted((self.path / SYSTEMS).glob("*"))
-
-    def rate_search(self, system: str) -> Path:
-        """The folder of the search for a system's learning rate."""
-        return self.path / RATES / system

@@ -15,7 +15,7 @@ import yaml
 
 from ..arguments import processors
 from .experiment import PROJECT
-from .outcomes import Outcome, Status, read_outcome
+from .outcomes import Outcome, read_outcome
 from .plan import Plan
 from .view import lay_out_results, show_results
 
@@ -91,15 +91,10 @@ def launch(plan: Plan, settings: Launch, say: Callable[[str], None] = print) -> 
 
 
 def find_failed(plan: Plan, out: Path, *, trainings: bool) -> dict[Path, Outcome]:
-    """The outcomes of what has failed: of trainings, searches included, or of all else."""
-    names = [*plan.training_outcomes, *plan.search_outcomes] if trainings else plan.later_outcomes
+    """The outcomes of what has failed: of trainings, or of all else."""
+    names = plan.training_outcomes if trainings else plan.later_outcomes
     outcomes = {out / name: read_outcome(out / name) for name in sorted(names)}
-    failed = {file: one for file, one in outcomes.items() if one and one.failed}
-    # A rate that diverges is a result of the search.
-    for name in plan.search_outcomes:
-        if out / name in failed and failed[out / name].status == Status.DIVERGED:
-            del failed[out / name]
-    return failed
+    return {file: one for file, one in outcomes.items() if one and one.failed}
 
 
 def describe_failures(plan: Plan, out: Path, status: int, say: Callable[[str], None]) -> str:

@@ -22,13 +22,14 @@ from .corpora import checksum, describe_corpus
 from .corpus import Corpus
 from .defaults import list_defaults
 from .experiment import CONFIGURATIONS, PROJECT, Budget, Experiment, identify
-from .folder import BEST, OUTCOME, RATES, REPORT, TABLE, seed_folder
+from .folder import BEST, OUTCOME, REPORT, TABLE, seed_folder
 from .outcomes import Status, read_outcome
-from .rates import read_choice
-from .systems import DATA, PLUGIN, SEED, budget_arguments, has_positions, is_configuration, list_training_arguments
+from .systems import DATA, PLUGIN, SEED, budget_arguments, has_positions, list_training_arguments
 
 #: Options that say where and how fast, and not what comes out.
 WITHOUT_EFFECT = ("out", "mirror")
+#: In the names of trainings since there was a search for learning rates: none, and without a seed.
+NO_SEARCH = ([], None)
 #: Checkpoints and reports that every training makes.
 CHECKPOINTS = [
     *("--num-workers", "0", "--no-epoch-checkpoints", "--save-interval-updates", "2000"),
@@ -41,11 +42,6 @@ FILES = ("--encoder-embed-path", "--decoder-embed-path")
 def training_folder(folder: str, seed: object) -> str:
     """The folder of one training; ``folder`` is NAME-ID, and both may be wildcards."""
     return seed_folder(f"trainings/{folder}", seed)
-
-
-def trial_folder(folder: str, seed: object, rate: str) -> str:
-    """The folder of one training in a search for a learning rate."""
-    return f"{seed_folder(f'{RATES}/{folder}', seed)}/{rate}"
 
 
 def has_finished(file: str | Path) -> bool:
@@ -64,8 +60,6 @@ class System:
         corpus: that it is trained on.
         arguments: of fairseq-train, with `SEED`, `DATA`, and `PLUGIN` in place of what is no part of the system.
         budget: further arguments.
-        rates: the learning rates among which one is searched.
-        searched_with: the seed of that search.
         seeds: of its trainings.
     """
 
@@ -74,23 +68,17 @@ class System:
     corpus: Corpus
     arguments: list[str]
     budget: list[str]
-    rates: list[str]
-    searched_with: int | None
     seeds: list[int]
 
     # Trainings; seeds are text where they come from paths.
 
-    def command(self, seed: object, rate: str | None = None) -> str:
-        """What follows ``fairseq-train`` for one training, for a shell; ``rate``, if it is searched."""
-        words = [*self.arguments, *(["--lr", rate] if rate else []), *self.budget]
+    def command(self, seed: object) -> str:
+        """What follows ``fairseq-train`` for one training, for a shell."""
+        words = [*self.arguments, *self.budget]
         places = {SEED: str(seed), PLUGIN: str(PROJECT / "user_dir"), DATA: ":".join(self.corpus.data_folders)}
         for name, value in places.items():
             words = [word.replace(name, value) for word in words]
         return shlex.join([*words, *CHECKPOINTS])
-
-    def chosen_command(self, seed: object) -> str:
-        """The same as `command`, with the rate that was chosen if it is searched."""
-        return self.command(seed, self.chosen_rate if self.rates else None)
 
     @property
     def outcomes(self) -> list[str]:
@@ -101,45 +89,6 @@ class System:
     def model(self) -> str:
         """The checkpoint of the first training that has finished; of the first one where none has yet."""
         return f"{Path(next(filter(has_finished, self.outcomes), self.outcomes[0])).parent}/{BEST}"
-
-    # The search for a learning rate.
-
-    @property
-    def search(self) -> str:
-        """The folder of the search for its learning rate."""
-        return f"{RATES}/{self.folder}"
-
-    @property
-    def rate_choice(self) -> list[str]:
-        """The outcome of that search, if there is one."""
-        return [f"{self.search}/{OUTCOME}"] if self.rates else []
-
-    @property
-    def trial_outcomes(self) -> list[str]:
-        """The outcomes of that search's trainings."""
-        return [f"{trial_folder(self.folder, self.searched_with, rate)}/{OUTCOME}" for rate in self.rates]
-
-    @property
-    def rate_list(self) -> str:
-        return ",".join(self.rates)
-
-    @property
-    def chosen_rate(self) -> str:
-        """The learning rate that was chosen; a word that stands for it until then."""
-        choice = read_choice(self.search)
-        return choice.chosen if choice else "CHOSEN"
-
-    @property
-    def chosen_trial(self) -> str:
-        """The folder of the training with that rate."""
-        return trial_folder(self.folder, self.searched_with, self.chosen_rate)
-
-    def unless_chosen(self, output: Sequence[str]) -> str:
-        """What precedes a training whose learning rate is searched: without one, it ends as the search did."""
-        if not self.rates:
-            return ""
-        (choice,) = self.rate_choice
-        return f"grep -qsx finished {choice} || {{ cp {choice} {output[0]}; exit; }}; "
 
     # Translations.
 
@@ -265,11 +214,6 @@ class Plan:
             f"{training_folder(system.folder, seed)}/{OUTCOME}": f"{system.name}, seed {seed}"
             for system, seed in self.trainings
         }
-
-    @property
-    def search_outcomes(self) -> list[str]:
-        """The outcomes of all searches for a learning rate, each after those of its trainings."""
-        return [file for one in self.systems.values() for file in (*one.trial_outcomes, *one.rate_choice)]
 
     @property
     def later_outcomes(self) -> list[str]:
@@ -411,6 +355,7 @@ def make_plan(name: str, experiment: Experiment) -> Plan:
     decisive = {key: value for key, value in given_options(experiment).items() if key not in WITHOUT_EFFECT}
     extra = {test.name: test.id for test in common.extra.values()}
     made_of = {"used": sorted(corpora), "trainings": {key: system.folder for key, system in systems.items()}}
+    decisive["learning_rates"] = NO_SEARCH[0]
     identity = {**decisive, "corpus": None, "extra_tests": extra, **made_of, "numerics": numerics.SCORES, "name": name}
     return Plan(name, experiment, corpora, systems, f"results/{identify(identity)}")
 
@@ -418,13 +363,10 @@ def make_plan(name: str, experiment: Experiment) -> Plan:
 def plan_system(name: str, experiment: Experiment, arguments: list[str], corpus: Corpus) -> System:
     """What one system is trained on and with."""
     budget = budget_arguments(experiment)
-    searched = bool(experiment.learning_rates) and not is_configuration(name, experiment, CONFIGURATIONS)
-    rates = experiment.learning_rates if searched else []
-    seed = experiment.seeds[0] if searched else None
     arguments, contents = locate_files(arguments)
     code = {"numerics": numerics.TRAINING, "defaults": list_defaults(arguments)}
-    identity = identify([contents, budget, corpus.id, rates, seed, experiment.processes, CHECKPOINTS, code])
-    return System(name, f"{name}-{identity}", corpus, arguments, budget, rates, seed, experiment.seeds)
+    identity = identify([contents, budget, corpus.id, *NO_SEARCH, experiment.processes, CHECKPOINTS, code])
+    return System(name, f"{name}-{identity}", corpus, arguments, budget, experiment.seeds)
 
 
 def locate_files(arguments: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -26,8 +26,7 @@ SEED, PLUGIN, DATA = "{seed}", "{plugin}", "{data}"
 def list_training_arguments(experiment: Experiment, configurations: Path) -> dict[str, list[str]]:
     """What follows ``fairseq-train`` for each system: data, model, objective, optimizer, and batches, but no budget.
 
-    A file of configs/ brings its own, to an ablation, too; all other systems share the experiment's. Without ``--lr``
-    where it is searched.
+    A file of configs/ brings its own, to an ablation, too; all other systems share the experiment's.
 
     Args:
         experiment: with all its options.
@@ -47,23 +46,21 @@ def training_arguments(
     """The arguments that one system is trained with; ``read`` returns what a file of configs/ stands for.
 
     Raises:
-        ValueError: if a system has a learning rate of its own where rates are searched for; also as of `read_name`.
+        ValueError: as of `read_name`.
     """
     if is_configuration(name, experiment, configurations):
         return [*read(name), "--seed", SEED]
     changed = own_flags(name, experiment)
     model = str(changed.get("arch", "")) if experiment.ablation else read_name(name)[0]
-    if experiment.learning_rates and "lr" in changed:
-        raise ValueError(f"{name} has a rate of its own, which learning_rates would replace: leave out one of the two")
     if experiment.ablation and experiment.configuration:
         common = read(experiment.configuration)
         check_left_out(name, experiment, common)
         return [*without(changed, common), *flag_arguments(changed), "--seed", SEED]
     source, target = experiment.pair.split("-")
-    rate = [] if experiment.learning_rates else ["--lr", experiment.learning_rate]
     shared = [
         *("--task", "translation", "--source-lang", source, "--target-lang", target),
-        *("--dropout", str(experiment.dropout), "--optimizer", "fused_adam", *rate, "--clip-norm", "1.0"),
+        *("--dropout", str(experiment.dropout), "--optimizer", "fused_adam"),
+        *("--lr", experiment.learning_rate, "--clip-norm", "1.0"),
         *schedule_arguments(model, experiment),
         *objective_arguments(stock=model in STOCK and not experiment.ablation, smoothing=experiment.label_smoothing),
         *("--max-tokens", str(experiment.max_tokens)),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..text_files import FileError
 from .corpus import Corpus
-from .folder import CHECKPOINTS, OUTCOME, PEAK_MEMORY, RATES, SYSTEMS, TRAIN_LOG, seed_folder
+from .folder import CHECKPOINTS, OUTCOME, PEAK_MEMORY, SYSTEMS, TRAIN_LOG, seed_folder
 from .plan import WITHOUT_EFFECT, Plan, given_options
 
 
@@ -48,8 +48,6 @@ def lay_out_results(plan: Plan, out: Path) -> None:
                 link(Path(seed_folder(folder / SYSTEMS / system.name, seed)), target)
                 for made in (CHECKPOINTS, TRAIN_LOG, PEAK_MEMORY, OUTCOME):
                     link(target / made, target.parent / made)
-                if system.rates:
-                    link(folder / RATES / system.name, out / system.search)
 
 
 def link(place: Path, target: Path) -> None:
@@ -81,7 +79,6 @@ def show_results(results: str, out: Path) -> None:
     for place in out.iterdir():
         if place.is_symlink() and str(place.readlink()).startswith("results/"):
             place.unlink()
-    # The run folder itself has all searches' rates.
     for place in sorted((out / results).iterdir()):
-        if place.name != RATES and place.exists():
+        if place.exists():
             link(out / place.name, place)

@@ -245,5 +245,5 @@ def test_a_number_that_an_option_cannot_have_is_refused_by_name(option, name):
 
 def test_tools_for_logs_need_no_psutil():
     block = "import sys; sys.modules['psutil'] = None"
-    tools = "from recurrent_mt.cli.command import load_tool; load_tool('hypotheses'); load_tool('choose-rate')"
+    tools = "from recurrent_mt.cli.command import load_tool; load_tool('hypotheses'); load_tool('outcome')"
     subprocess.run([sys.executable, "-c", f"{block}; {tools}"], cwd=REPOSITORY, check=True)

@@ -108,19 +108,6 @@ def test_the_memory_of_a_gpu_has_a_column_where_it_is_known(run):
     assert header[-1] == "GPU" and {row[-1] for row in rows} == {"10.00 GiB"}
 
 
-def test_a_search_is_in_table_and_notes(run, tmp_path):
-    choice = {"seed": 1, "chosen": "1e-3", "valid_losses": {"1e-3": 2.25, "2e-3": 2.5, "9": None}}
-    write_lines(run / "rates" / "lstm" / "choice.json", [json.dumps(choice)])
-    comparison = compared(run)
-    table = comparison.tables()[-1]
-    assert [row[1] for row in rows_of(table)] == ["rate", "–", "–", "1e-3"]
-    assert table.notes[-1] == (
-        "lstm: learning rate 1e-3; validation loss 2.250 at 1e-3, 2.500 at 2e-3, diverged at 9 (seed 1)."
-    )
-    comparison.write(tmp_path / "table")
-    assert json.loads((tmp_path / "table.json").read_text())["systems"][2]["rate"] == choice
-
-
 def test_seeds_that_were_trained_with_different_versions_are_named(run, tmp_path):
     for system, second in {"lstm": "recurrent-mt b2", "fconv": "recurrent-mt a1"}.items():
         for seed, versions in ((1, "recurrent-mt a1"), (2, second)):
@@ -220,7 +207,6 @@ def test_words_as_the_models_produced_them(tmp_path):
 
 def test_the_tables_fit_a_terminal(run):
     write_lines(run / "options", [f"{name} {value}" for name, value in {**OPTIONS, "SEGMENTATION": "word:9"}.items()])
-    write_lines(run / "rates" / LONG / "choice.json", ['{"seed": 1, "chosen": "5e-4", "valid_losses": {"5e-4": 2}}'])
     text = tables_as_text(compared(run).tables())
     rows = [line for line in text.splitlines() if line.startswith((LONG + "  ", "lstm  ", "System"))]
     assert len(rows) == 6 and "BLEU, tokenized" in text and max(map(len, rows)) <= 120

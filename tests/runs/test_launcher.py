@@ -12,7 +12,6 @@ from recurrent_mt.runs.launcher import (
     Launch,
     engine_command,
     environment,
-    find_failed,
     launch,
     threads_of_a_training,
 )
@@ -25,7 +24,7 @@ DIVERGED = "diverged\ndiverged: loss or gradient is not a number\n"
 
 @pytest.fixture
 def plan():
-    return make_plan("quickstart", read_experiment(QUICKSTART, ["systems=lstm,fconv", "learning_rates=1e-3,1e-2"]))
+    return make_plan("quickstart", read_experiment(QUICKSTART, ["systems=lstm,fconv"]))
 
 
 @pytest.fixture
@@ -81,17 +80,6 @@ def test_all_else_that_failed_is_tried_again(plan, out, monkeypatch):
     failed, _ = call(plan, out, monkeypatch, makes={file: OUT_OF_MEMORY})
     assert failed == f"{name.removesuffix('.outcome')} (rerun the same command to try again)" and not drawing.exists()
     assert call(plan, out, monkeypatch)[0] == "" and not file.exists() and kept.exists()
-
-
-def test_a_failed_search_is_tried_again_but_for_rates_that_diverged(plan, out):
-    folder = plan.systems["lstm"].search
-    for name, text in {"1e-2": DIVERGED, "1e-3": OUT_OF_MEMORY}.items():
-        write(out / folder / "seed-1" / name / "outcome", text)
-    write(out / folder / "outcome", OUT_OF_MEMORY)
-    write(outcome(plan, out), OUT_OF_MEMORY)
-    assert not find_failed(plan, out, trainings=False)
-    expected = [out / folder / "outcome", out / folder / "seed-1" / "1e-3" / "outcome", outcome(plan, out)]
-    assert list(find_failed(plan, out, trainings=True)) == expected
 
 
 def test_what_failed_in_another_experiment_of_the_folder_stays_as_it_is(plan, out, monkeypatch):

@@ -56,11 +56,11 @@ def test_every_experiment_of_the_project_has_a_plan(file):
 
 
 def test_the_command_line_replaces_what_the_file_says():
-    changes = ["seeds=3,1", "systems=lstm", "dropout=.5", "lowercase=true", "minutes=1.5", "learning_rates=1e-3,3e-4"]
+    changes = ["seeds=3,1", "systems=lstm", "dropout=.5", "lowercase=true", "minutes=1.5"]
     options = read_experiment(QUICKSTART, [*changes, "corpus=a/b", "extra_tests=far=c/d,near=e"])
     assert options.seeds == [3, 1] and options.systems == ["lstm"] and options.dropout == 0.5
     assert options.lowercase is True and options.minutes == 1.5 and options.updates is None
-    assert options.learning_rates == ["1e-3", "3e-4"] and options.learning_rate == "2e-3"
+    assert options.learning_rate == "2e-3"
     assert options.extra_tests == {"far": "c/d", "near": "e"} and options.corpus == "a/b"
 
 
@@ -90,9 +90,9 @@ def test_a_number_may_have_an_exponent_and_no_point(written, tmp_path):
 
 
 def test_a_rate_that_yaml_takes_for_a_number_stays_as_it_is_written(tmp_path):
-    file = write(tmp_path, "pair: fr-en\nlearning_rate: 0.001\nlearning_rates: [0.01, 1e-3]\n")
+    file = write(tmp_path, "pair: fr-en\nlearning_rate: 0.001\n")
     options = read_experiment(file)
-    assert options.learning_rate == "0.001" and options.learning_rates == ["0.01", "1e-3"]
+    assert options.learning_rate == "0.001"
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_a_rate_that_yaml_takes_for_a_number_stays_as_it_is_written(tmp_path):
         ("extra_tests=far=x", "extra_tests needs a corpus"),
         ("corpus=", "corpus is empty: name a folder"),
         ("extra_tests=far", "extra_tests must be NAME=VALUE, several separated by commas, not 'far'"),
-        ("learning_rates=1e-3,fast", "learning_rates.1 must be a number, not 'fast'"),
+        ("learning_rate=fast", "learning_rate must be a number, not 'fast'"),
         ("tokenizer=jieba", "tokenizer should be 'moses' or 'none', not 'jieba'"),
         ("updates", "'updates' is no option: write KEY=VALUE"),
         ("minutes=1:30", "minutes should be a valid number, unable to parse string as a number, not '1:30'"),
@@ -142,11 +142,9 @@ def test_an_option_that_cannot_be_meant_is_refused_by_name_and_value(change, mes
 @pytest.mark.parametrize(
     ("changes", "name"),
     [
-        (["learning_rates=1e-3,2e-3", "learning_rate=1e-4"], "learning_rate"),
         (["schedule=constant", "systems=lstm", "warmup=7"], "warmup"),
         (["beams=1,2", "schedule=constant", "systems=lstm,transformer+dropout=0", "warmup=7", "lenpens=0.5"], None),
         (["systems=recommended-small,rnnsearch-30-small", "dropout=0.7"], "dropout"),
-        (["systems=recommended-small", "learning_rates=1e-3,2e-3"], "learning_rates"),
         (["systems=recommended-small,lstm", "dropout=0.7"], None),
         (["corpus=.", "size=full"], "size"),
         (["corpus=.", "mirror=https://near"], "mirror"),

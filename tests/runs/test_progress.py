@@ -65,11 +65,7 @@ def test_an_outcome_says_what_became_of_a_job_that_has_ended(plugin, tmp_path):
     ]
 
 
-def test_an_outcome_of_a_job_without_a_log_is_said_and_so_is_what_follows_a_fault(plugin, tmp_path, capsys):
-    (tmp_path / "outcome").write_text("failed\nno room\n")
-    start(plugin, 1, "take_trial", "Taking", log=[], output=["outcome"])
-    send(plugin, "job_finished", job_id=1)
-    assert said(plugin) == "Taking: failed: no room\n"
+def test_what_follows_a_fault_is_said(plugin, capsys):
     send(plugin, "run_info", stats={"total": "many"})
     assert "ValueError" in capsys.readouterr().err
     start(plugin, 2, "compare", "Comparing")

@@ -1,7 +1,5 @@
 """Outcomes that a plan lists, and command lines of its steps."""
 
-import shutil
-import subprocess
 from dataclasses import replace
 
 import pytest
@@ -23,9 +21,9 @@ def names(files):
 
 @pytest.fixture
 def lstm(tmp_path, monkeypatch):
-    """A system whose learning rate is searched, in an empty run folder."""
+    """A system with data in shards, in an empty run folder."""
     monkeypatch.chdir(tmp_path)
-    changes = ["systems=lstm", "learning_rates=1e-3,1e-2", "shards=2", "seeds=1,2,3"]
+    changes = ["systems=lstm", "shards=2", "seeds=1,2,3"]
     return plan_of("quickstart", *changes).systems["lstm"]
 
 
@@ -46,29 +44,21 @@ def test_every_step_that_may_fail_has_an_outcome_of_its_own():
     assert len({*trainings, *translations, *searches, *drawings}) == 4 + 8 + 4 + 2
 
 
-def test_searches_for_a_rate_have_outcomes_and_so_has_what_follows_a_training():
-    plan = plan_of("quickstart", "systems=lstm,fconv", "learning_rates=1e-3,1e-2", "beams=1")
-    searches = [file.partition("/")[2].partition("/")[2] for file in plan.search_outcomes]
-    assert searches == ["seed-1/1e-3/outcome", "seed-1/1e-2/outcome", "outcome"] * 2
+def test_what_follows_a_training_has_outcomes_too():
+    plan = plan_of("quickstart", "systems=lstm,fconv", "beams=1")
     later = plan.later_outcomes
     assert len(later) == len(set(later)) == 2 + 4 + len(plan.drawing_outcomes)
     ablation = plan_of("ablations/skips")
     assert ablation.later_outcomes == [*ablation.translation_outcomes, *ablation.operation_outcomes]
 
 
-def test_a_training_has_its_own_seed_rate_and_data(lstm):
+def test_a_training_has_its_own_seed_and_data(lstm):
     corpus = lstm.corpus.folder
-    line = lstm.command("7", "1e-2")
+    line = lstm.command("7")
     assert line.startswith(f"{corpus}/data/shard0:{corpus}/data/shard1 --user-dir ")
-    assert " --seed 7 " in line and " --lr 1e-2 " in line and "{" not in line
+    assert " --seed 7 " in line and "{" not in line
     whole = plan_of("quickstart").systems["lstm"]
-    assert whole.chosen_command("1").startswith(f"{whole.corpus.folder}/data --user-dir ")
-
-
-def test_a_rate_is_read_once_it_is_chosen(lstm, tmp_path):
-    assert " --lr CHOSEN " in lstm.chosen_command("1") and lstm.chosen_trial.endswith("/seed-1/CHOSEN")
-    write(tmp_path / lstm.search / "choice.json", '{"seed": 1, "chosen": "1e-3", "valid_losses": {"1e-3": 2.0}}')
-    assert lstm.chosen_rate == "1e-3"
+    assert whole.command("1").startswith(f"{whole.corpus.folder}/data --user-dir ")
 
 
 def test_the_first_training_that_has_finished_is_drawn(lstm, tmp_path):
@@ -101,7 +91,7 @@ def test_a_log_and_text_follow_a_search(lstm):
     ],
 )
 def test_alignments_and_structure_are_drawn_where_a_system_has_them(arguments, expected):
-    system = System("any", "any", None, arguments.split(), [], [], None, [1])
+    system = System("any", "any", None, arguments.split(), [], [1])
     assert (system.attends, system.has_structure) == expected
 
 
@@ -139,14 +129,6 @@ def test_what_differs_between_searches():
     assert System.search_flags("test-without-unknown") == "--unkpen inf"
     flags = {"": "", "-unnormalized": "--unnormalized", "-lenpen-0.5": "--lenpen 0.5"}
     assert {penalty: System.penalized_flags(penalty) for penalty in flags} == flags
-
-
-@pytest.mark.parametrize(("outcome", "ends_as"), [("finished\n", "trained"), ("diverged\nwhy\n", "diverged\nwhy\n")])
-def test_a_training_without_a_learning_rate_ends_as_the_search_did(outcome, ends_as, lstm, tmp_path):
-    write(tmp_path / lstm.rate_choice[0], outcome)
-    line = lstm.unless_chosen([str(tmp_path / "outcome")])
-    subprocess.run([shutil.which("bash"), "-c", f"{line}printf trained > {tmp_path}/outcome"], check=True)
-    assert (tmp_path / "outcome").read_text() == ends_as
 
 
 LINKS, TREES = "fr-en.align", "fr.ptb"

@@ -26,8 +26,8 @@ from recurrent_mt.runs.folder import OUTCOME
 from recurrent_mt.runs.outcomes import KEPT, Outcome, Status, read_end, read_outcome
 from recurrent_mt.runs.train_log import read_progress
 
-#: Rules whose logs say how far they have come.
-TRAININGS = ("train", "try_rate")
+#: The rule whose log says how far it has come.
+TRAINING = "train"
 SECONDS_BETWEEN_READINGS = 1.0
 #: What Slurm's executor says when it begins.
 RUN_ID = "SLURM run ID: "
@@ -111,7 +111,7 @@ class LogHandler(LogHandlerBase):
         job.began, job.title = time.monotonic(), job.rule_msg or job.rule_name
         if self.common_settings.dryrun and job.shellcmd:
             self.say(f"\n== {job.title}\n  $ {job.shellcmd.strip()}")
-        elif job.rule_name in TRAININGS:
+        elif job.rule_name == TRAINING:
             self.say(f"{job.title}: begins (log: {Path(job.log[0]).absolute()})\n  $ {job.shellcmd.strip()}")
 
     def finish(self, number: int) -> None:
@@ -123,10 +123,7 @@ class LogHandler(LogHandlerBase):
         file = Path(job.output[0])
         outcome = (read_outcome(file) if file.name.endswith(OUTCOME) else None) or Outcome(Status.FINISHED)
         if outcome.failed:
-            # A rate that diverges is a result of the search.
-            tried = job.rule_name == "try_rate" and outcome.status == Status.DIVERGED
-            whole = [f"  The whole log: {Path(job.log[0]).absolute()}"] if job.log else []
-            self.say(f"{job.title}: {'' if tried else 'failed: '}{outcome.reason}", *whole)
+            self.say(f"{job.title}: failed: {outcome.reason}", f"  The whole log: {Path(job.log[0]).absolute()}")
         elif outcome.status != Status.SKIPPED:
             seconds = time.monotonic() - job.began
             self.say(f"[{self.finished}/{max(self.total - 1, self.finished)}] {job.title}: {seconds:.0f} s")
@@ -166,7 +163,7 @@ class LogHandler(LogHandlerBase):
         """One line for each running training: on a terminal always the same lines, otherwise one now and then."""
         lines = []
         for number, job in [*self.jobs.items()]:
-            progress = read_progress(job.log[0], self.settings.limit) if job.rule_name in TRAININGS else None
+            progress = read_progress(job.log[0], self.settings.limit) if job.rule_name == TRAINING else None
             if progress is None:
                 continue
             update, text = progress[0], f"    {job.title}: {progress[1]}"
