@@ -16,15 +16,13 @@ from errno import EISDIR, ENOTDIR
 from itertools import zip_longest
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 #: What opens a compressed file, by the end of its name.
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 #: What these raise on a file that is cut off or damaged; an OSError of theirs has no number, as those of the system do.
 DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-Made = TypeVar("Made")
 
 
 class FileError(ValueError):
@@ -176,42 +174,6 @@ def require_same_count(
     """Raises FileError where two files that belong together differ in length: line n of one is line n of the other."""
     if len(sentences) != len(others):
         raise FileError(path, f"{len(sentences)} lines, but {other} has {len(others)}: they must be parallel")
-
-
-def read_sentence_records(
-    path: str | PathLike[str], fields: dict[str, type], make: Callable[[dict[str, Any]], Made]
-) -> list[Made]:
-    """What is made of a file of one JSON object a line, whose field ``sentence`` counts them from 0.
-
-    Args:
-        path: of the file.
-        fields: what every object must have, and of which type; more is allowed.
-        make: turns an object into a result; TypeError and ValueError say that it cannot.
-
-    Raises:
-        FileError: at the first line that is no such object, or not the next sentence, and if there is no line.
-    """
-    made: list[Made] = []
-    for line, text in read_lines(path):
-        try:
-            record = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise FileError(path, f"this is not JSON: {error}", line=line) from error
-        if not isinstance(record, dict):
-            raise FileError(path, f"expected an object with the fields {', '.join(fields)}", line=line)
-        for field, kind in fields.items():
-            if not isinstance(record.get(field), kind):
-                raise FileError(path, f"the field {field!r} is missing or no {kind.__name__}", line=line)
-        if record["sentence"] != len(made):
-            message = f"sentence {record['sentence']} where sentence {len(made)} is expected: lines were lost or mixed"
-            raise FileError(path, message, line=line)
-        try:
-            made.append(make(record))
-        except (TypeError, ValueError) as error:
-            raise FileError(path, str(error), line=line) from error
-    if not made:
-        raise FileError(path, "there are no sentences")
-    return made
 
 
 @contextmanager

@@ -9,8 +9,8 @@ For given translations, by forced decoding, with gold links (0-0 1-2 …, source
     recurrent-mt align --checkpoint checkpoint_best.pt --data DATA --source test.fr --target test.en \
         --gold test.fr-en.align --sentences 0 3 --out DIR
 
-DIR gets summary.txt, .md, and .json, a figure for each requested sentence, and, with a checkpoint, alignments.jsonl,
-which --alignments takes instead of the checkpoint, and figures output-N of what the model itself writes (beam 5).
+DIR gets summary.txt, .md, and .json, a figure for each requested sentence, and, with a checkpoint, figures output-N of
+what the model itself writes (beam 5).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 
 from ..arguments import positive
 from ..characters import is_subword, mark_unknown
-from ..evaluation.alignment import GoldLinks, SoftAlignment, read_alignment_lines, read_alignment_log, read_gold_links
+from ..evaluation.alignment import GoldLinks, SoftAlignment, read_alignment_log, read_gold_links
 from ..evaluation.alignment_figures import ATTENTION, alignment_table, draw_heat_map, score_alignments
 from ..evaluation.figures import choose_examples, save_figure
 from ..evaluation.tables import result_files, tables_as_text, write_results
@@ -37,7 +37,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     origin = parser.add_mutually_exclusive_group(required=True)
     origin.add_argument("--log", help="log of fairseq-generate --print-alignment soft, without --post-process")
     origin.add_argument("--checkpoint", help="checkpoint with attention; needs --data, --source, and --target")
-    origin.add_argument("--alignments", help="alignments.jsonl from an earlier call")
     parser.add_argument("--data", help="folder of binarized data, for the checkpoint's dictionaries")
     parser.add_argument("--source", help="tokens as the model reads them, one sentence per line")
     parser.add_argument("--target", help="the translations, the same way")
@@ -71,8 +70,8 @@ def add_figure_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Prints the summary, and writes it and the figures to the folder."""
     refuse_contradictions(options)
-    written = [options.out / "alignments.jsonl", *result_files(options.out / "summary")]
-    check_output_files(filter(None, [options.log, options.source, options.target, options.gold]), written)
+    read = filter(None, [options.log, options.source, options.target, options.gold])
+    check_output_files(read, result_files(options.out / "summary"))
     options.out.mkdir(parents=True, exist_ok=True)
     found = read_alignments(options)
     sides = [side for one in found for side in (one.source, one.target)]
@@ -108,18 +107,10 @@ def read_alignments(options: argparse.Namespace) -> list[SoftAlignment]:
     """The alignments, computed by the model if necessary."""
     if options.log:
         return read_alignment_log(options.log)
-    path = options.alignments
-    if options.checkpoint:
-        path = options.out / "alignments.jsonl"
-        import_from_plugin("alignments", "checkpoints").write_alignments(
-            path,
-            options.checkpoint,
-            options.data,
-            options.source,
-            options.target,
-            max_tokens=options.max_tokens,
-        )
-    return read_alignment_lines(path)
+    checkpoint = import_from_plugin("checkpoint", "checkpoints").Checkpoint(options.checkpoint, options.data)
+    sides = [read_sentences(file) for file in (options.source, options.target)]
+    find = import_from_plugin("alignments", "checkpoints").forced_alignments
+    return [SoftAlignment.of_lists(*found) for found in find(checkpoint, *sides, max_tokens=options.max_tokens)]
 
 
 def draw(

@@ -3,10 +3,9 @@ r"""Draws the gates of a grConv encoder, writes the trees that they imply, and s
     recurrent-mt structure --checkpoint checkpoint_best.pt --data DATA --source test.fr --trees test.fr.ptb \
         --sentences 0 3 --out DIR
 
-DIR gets gates.jsonl, which --gates takes instead of a checkpoint; trees.txt, the most probable tree of each sentence; a
-figure for each requested sentence; and, with --trees, scores.txt, .md, and .json. How a tree follows from the gates:
-recurrent_mt/evaluation/structure/trees.py. With --grconv-dilated, a model implies no tree: DIR gets gates.jsonl and the
-figures, which show the windows that its nodes join.
+DIR gets trees.txt, the most probable tree of each sentence; a figure for each requested sentence; and, with --trees,
+scores.txt, .md, and .json. How a tree follows from the gates: recurrent_mt/evaluation/structure/trees.py. With
+--grconv-dilated, a model implies no tree: DIR gets the figures, which show the windows that its nodes join.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from ..arguments import natural, positive
 from ..evaluation.figures import choose_examples, save_figure
 from ..evaluation.structure.dependencies import read_dependency_trees
 from ..evaluation.structure.gate_figures import draw_sentence
-from ..evaluation.structure.gates import PyramidGates, WindowGates, read_gates
+from ..evaluation.structure.gates import PyramidGates, WindowGates, gates_of
 from ..evaluation.structure.trees import (
     find_most_probable_tree,
     read_penn_trees,
@@ -30,16 +29,14 @@ from ..evaluation.structure.trees import (
 from ..evaluation.tables import result_files, tables_as_text, write_results
 from ..plugin_finder import import_from_plugin
 from ..subwords import SCHEMES, require_scheme
-from ..text_files import check_output_files, write_text
+from ..text_files import check_output_files, read_sentences, write_text
 from .align import add_figure_arguments, name_figures
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    origin = parser.add_mutually_exclusive_group(required=True)
-    origin.add_argument("--checkpoint", help="checkpoint of a grconv_encoder; needs --data and --source")
-    origin.add_argument("--gates", help="gates.jsonl from an earlier call")
-    parser.add_argument("--data", help="folder of binarized data, for the checkpoint's dictionaries")
-    parser.add_argument("--source", help="tokens as the model reads them, one sentence per line")
+    parser.add_argument("--checkpoint", required=True, help="checkpoint of a grconv_encoder")
+    parser.add_argument("--data", required=True, help="folder of binarized data, for the checkpoint's dictionaries")
+    parser.add_argument("--source", required=True, help="tokens as the model reads them, one sentence per line")
     parser.add_argument("--max-tokens", type=positive, default=4000, help="tokens in a batch (%(default)s)")
     parser.add_argument(
         "--trees",
@@ -52,14 +49,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Writes trees, figures, and scores to the folder, and prints the scores."""
-    if options.checkpoint and not (options.data and options.source):
-        options.parser.error("--checkpoint needs --data and --source")
-    if options.gates and (options.data or options.source):
-        options.parser.error("--data and --source go with --checkpoint")
     scores = map(Path, result_files(options.out / "scores"))
     trees = [options.out / "trees.txt", *scores]
-    read = filter(None, [options.source, options.trees])
-    check_output_files(read, [options.out / "gates.jsonl", *trees])
+    check_output_files(filter(None, [options.source, options.trees]), trees)
     options.out.mkdir(parents=True, exist_ok=True)
     gates = load_gates(options)
     # Those of another model, or of other gold trees, would pass for these gates'.
@@ -82,18 +74,11 @@ def run(options: argparse.Namespace) -> None:
 
 
 def load_gates(options: argparse.Namespace) -> Sequence[PyramidGates | WindowGates]:
-    """The gates of all sentences, computed by the model if necessary."""
-    path = options.gates
-    if options.checkpoint:
-        path = options.out / "gates.jsonl"
-        import_from_plugin("gates", "checkpoints").write_gates(
-            path,
-            options.checkpoint,
-            options.data,
-            options.source,
-            max_tokens=options.max_tokens,
-        )
-    return read_gates(path)
+    """The gates of the model over all sentences."""
+    find = import_from_plugin("gates", "checkpoints").rooted_gates
+    sentences = read_sentences(options.source)
+    found = find(options.checkpoint, options.data, sentences, max_tokens=options.max_tokens)
+    return list(map(gates_of, found))
 
 
 def write_trees(options: argparse.Namespace, pyramids: list[PyramidGates]) -> None:

@@ -10,19 +10,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
 
 import numpy as np
 
 from ..subwords import END_OF_SENTENCE, merge_pieces, word_numbers
-from ..text_files import FileError, read_lines, read_sentence_records
+from ..text_files import FileError, read_lines
 from .generate_log import TranslatedSentence, read_generate_log
 
 LOG = logging.getLogger(__name__)
 
 #: How far a target token's weights may be from 1 together, for each source token: printed weights are rounded.
 ROUNDING = 1e-5
-FIELDS = {"sentence": int, "source": list, "target": list, "weights": list}
 
 
 @dataclass(frozen=True)
@@ -135,26 +133,6 @@ def read_logged_alignment(path: str | PathLike[str], sentence: TranslatedSentenc
             "--fp16 and --bf16, which round weights too much"
         )
         raise refuse(f"{place}: {error}; {message}") from error
-
-
-def read_alignment_lines(path: str | PathLike[str]) -> list[SoftAlignment]:
-    """Reads what :func:`user_dir.checkpoints.alignments.forced_alignments` found, one sentence a line.
-
-    Raises:
-        FileError: naming the line that is no alignment or not the next sentence.
-    """
-
-    def make(record: dict[str, Any]) -> SoftAlignment:
-        source, target = tuple(record["source"]), tuple(record["target"])
-        if not target:
-            raise ValueError("target has no token, not even </s>")
-        try:
-            weights = np.array(record["weights"], dtype=float).reshape(len(target), -1)
-        except (TypeError, ValueError, OverflowError):
-            raise ValueError(f"weights are not a row of numbers for each of {len(target)} target tokens") from None
-        return SoftAlignment(record["sentence"], source, target, weights)
-
-    return read_sentence_records(path, FIELDS, make)
 
 
 #: (source word, target word), from 0.

@@ -29,12 +29,11 @@ def attention_alone(checkpoint, source, target):
 def test_weights_of_a_batch_are_those_of_each_pair_alone(tmp_path):
     checkpoint = small_checkpoint(tmp_path, "gru_encoder", decoder_attention="additive")
     found = forced_alignments(checkpoint, SOURCES, TARGETS)
-    assert [record["sentence"] for record in found] == [0, 1, 2, 3]
-    for record, source, target in zip(found, SOURCES, TARGETS):
-        assert record["source"] == [*source.split(), "</s>"]
-        assert record["target"] == [*target.split(), "</s>"]
-        weights = torch.tensor(record["weights"])
-        assert weights.shape == (len(record["target"]), len(record["source"]))
+    assert [number for number, *_ in found] == [0, 1, 2, 3]
+    for (_, read, written, rows), source, target in zip(found, SOURCES, TARGETS):
+        assert (read, written) == ([*source.split(), "</s>"], [*target.split(), "</s>"])
+        weights = torch.tensor(rows)
+        assert weights.shape == (len(written), len(read))
         torch.testing.assert_close(weights, attention_alone(checkpoint, source, target), rtol=0, atol=2e-5)
 
 

@@ -1,7 +1,5 @@
 """Gates of batches, and windows of both directions, against single sentences."""
 
-import json
-
 import pytest
 import torch
 
@@ -12,8 +10,8 @@ from recurrent_mt.layers.grconv import DilatedGRConvEncoder, GRConvEncoder
 from tests.checkpoints.checkpoints import small_checkpoint
 from tests.kernels.batches import random, within
 from tests.models.building import sources
+from user_dir.checkpoints.checkpoint import DIGITS
 from user_dir.checkpoints.gates import batch_gates, sentence_gates
-from user_dir.checkpoints.records import DIGITS, write_json_lines
 
 LENGTHS = [4, 1, 9, 2, 4, 6]
 
@@ -109,10 +107,3 @@ def test_a_sentence_too_long_is_named(tmp_path):
     checkpoint = small_checkpoint(tmp_path, "grconv_encoder")
     with pytest.raises(ValueError, match=r"source sentence 1 has 71 tokens, </s> included; .* takes 64"):
         sentence_gates(checkpoint, ["s1", "s1 " * 70])
-
-
-def test_json_lines_are_in_letters_of_their_own(tmp_path):
-    write_json_lines(tmp_path / "gates.jsonl", [{"source": ["été", "中国"]}, {"source": []}])
-    lines = (tmp_path / "gates.jsonl").read_text("utf-8").splitlines()
-    assert [json.loads(line) for line in lines] == [{"source": ["été", "中国"]}, {"source": []}]
-    assert "été" in lines[0]

@@ -34,7 +34,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_structure_draws_and_scores_trees_from_a_model_and_from_its_gates_alike(folder, tmp_path):
+def test_structure_draws_and_scores_the_trees_of_a_model(folder, tmp_path):
     gold = ("--trees", folder / "test.ptb")
     done = tool(
         "structure",
@@ -44,7 +44,6 @@ def test_structure_draws_and_scores_trees_from_a_model_and_from_its_gates_alike(
     assert "All tokens: 4 sentences, 3 of them of three words or more" in done.stdout
     names = {file.name for file in (tmp_path / "out").iterdir()}
     expected = {
-        "gates.jsonl",
         "trees.txt",
         "scores.txt",
         "scores.md",
@@ -56,9 +55,6 @@ def test_structure_draws_and_scores_trees_from_a_model_and_from_its_gates_alike(
     trees = (tmp_path / "out" / "trees.txt").read_text().splitlines()
     assert [tree.replace("(", "").replace(")", "") for tree in trees] == SOURCES
     assert [tree.count("(") for tree in trees] == [3, 0, 2, 5]
-    again = tool("structure", "--gates", tmp_path / "out" / "gates.jsonl", *gold, "--out", tmp_path / "again")
-    assert again.stdout.splitlines()[:-1] == done.stdout.splitlines()[:-1]
-    assert (tmp_path / "again" / "scores.json").read_text() == (tmp_path / "out" / "scores.json").read_text()
 
 
 def model_options(folder):
@@ -73,15 +69,12 @@ def dilated(folder, tmp_path_factory):
     return dilated
 
 
-def test_structure_draws_the_windows_of_a_dilated_grconv_from_a_model_and_from_its_gates_alike(dilated, tmp_path):
+def test_structure_draws_the_windows_of_a_dilated_grconv(dilated, tmp_path):
     drawn = ("--sentences", 0, 1, "--format", "svg")
     done = tool("structure", *model_options(dilated), *drawn, "--out", tmp_path / "out")
     assert done.stdout == f"4 sentences: {tmp_path / 'out'}\n"
     files = {file.name for file in (tmp_path / "out").iterdir()}
-    assert files == {"gates.jsonl", "sentence-0.svg", "sentence-1.svg"}
-    tool("structure", "--gates", tmp_path / "out" / "gates.jsonl", *drawn, "--out", tmp_path / "again")
-    for name in ("sentence-0.svg", "sentence-1.svg"):
-        assert (tmp_path / "again" / name).read_text() == (tmp_path / "out" / name).read_text()
+    assert files == {"sentence-0.svg", "sentence-1.svg"}
 
 
 def test_structure_scores_no_trees_of_windows(dilated, folder, tmp_path):
@@ -107,7 +100,7 @@ def test_a_segmentation_that_the_tokens_do_not_have_is_refused(folder, tmp_path)
         assert "--segmentation sentencepiece: the tokens have the marks of no segmentation" in done.stderr
 
 
-def test_align_draws_and_scores_a_model_and_its_own_file_alike(folder, tmp_path):
+def test_align_draws_and_scores_the_alignments_of_a_model(folder, tmp_path):
     gold = ("--gold", folder / "test.align")
     done = tool(
         "align",
@@ -118,7 +111,6 @@ def test_align_draws_and_scores_a_model_and_its_own_file_alike(folder, tmp_path)
     assert "alignment error rate, %" in done.stdout
     names = {file.name for file in (tmp_path / "out").iterdir()}
     assert names == {
-        "alignments.jsonl",
         "summary.txt",
         "summary.md",
         "summary.json",
@@ -127,9 +119,6 @@ def test_align_draws_and_scores_a_model_and_its_own_file_alike(folder, tmp_path)
     records = json.loads((tmp_path / "out" / "summary.json").read_text())["records"]
     assert {one["metric"]: one["value"] for one in records if one["by"] == "all"}["sure gold links"] == 6
     assert "Weights over given translations, the target." in done.stdout
-    lines = tmp_path / "out" / "alignments.jsonl"
-    again = tool("align", "--alignments", lines, *gold, "--out", tmp_path / "again")
-    assert again.stdout == done.stdout
 
 
 def test_align_draws_what_the_model_writes_beside_what_it_is_given(folder, tmp_path):
@@ -149,12 +138,11 @@ def test_align_draws_what_the_model_writes_beside_what_it_is_given(folder, tmp_p
     assert "output" in own and "reference" not in own and set(words) - {"</s>"} <= set(own)
 
 
-def test_links_of_words_are_not_compared_with_links_of_their_parts(tmp_path):
-    line = {"sentence": 0, "source": ["un", "ch@@", "at", "</s>"], "target": ["a", "cat", "</s>"]}
-    line["weights"] = [[0.25] * 4] * 3
-    (tmp_path / "alignments.jsonl").write_text(json.dumps(line) + "\n")
-    (tmp_path / "gold").write_text("0-0 1-1\n")
-    options = ("--alignments", tmp_path / "alignments.jsonl", "--gold", tmp_path / "gold", "--out", tmp_path / "out")
+def test_links_of_words_are_not_compared_with_links_of_their_parts(folder, tmp_path):
+    for name, text in {"src": "un ch@@ at", "tgt": "a cat", "gold": "0-0 1-1"}.items():
+        (tmp_path / name).write_text(f"{text}\n")
+    model = ("--checkpoint", folder / "checkpoint.pt", "--data", folder, "--source", tmp_path / "src")
+    options = (*model, "--target", tmp_path / "tgt", "--gold", tmp_path / "gold", "--out", tmp_path / "out")
     done = call("align", *options)
     assert done.returncode == 2 and "--gold has links of words, and ch@@ is a part of one" in done.stderr
     assert call("align", *options, "--segmentation", "bpe").returncode == 0
@@ -171,9 +159,6 @@ def test_align_draws_the_alignments_of_a_log(folder, tmp_path):
 
 
 BAD_CALLS = {
-    "no data": ("structure", ("--checkpoint", "x.pt"), "--checkpoint needs --data and --source"),
-    "data alone": ("structure", ("--gates", "x", "--data", "y"), "--data and --source go with --checkpoint"),
-    "no gates": ("structure", ("--gates", "nowhere"), "nowhere: there is no such file"),
     "no target": ("align", ("--checkpoint", "x.pt", "--data", "y"), "needs --data, --source and --target"),
     "gold": ("align", ("--log", "x", "--gold", "y"), "--gold has links for given translations"),
 }
@@ -189,23 +174,18 @@ def test_bad_calls_of_align_and_structure_are_explained(tmp_path, name, argument
     ("name", "option", "file"),
     [("align", "--gold", "summary.txt"), ("structure", "--trees", "trees.txt"), ("structure", "--trees", "scores.txt")],
 )
-def test_gold_in_the_folder_of_the_results_is_not_overwritten(tmp_path, name, option, file):
-    line = {"sentence": 0, "source": ["a", "</s>"], "target": ["b", "</s>"], "gates": [[[1, 0, 0]]]}
-    line["weights"] = [[1, 0], [0, 1]]
-    (tmp_path / "lines").write_text(json.dumps(line) + "\n")
+def test_gold_in_the_folder_of_the_results_is_not_overwritten(folder, tmp_path, name, option, file):
     (tmp_path / file).write_text("0-0\n" if name == "align" else "(X a)\n")
     before = (tmp_path / file).read_text()
-    source = "--alignments" if name == "align" else "--gates"
-    done = call(name, source, tmp_path / "lines", option, tmp_path / file, "--out", tmp_path)
+    target = ("--target", folder / "test.tgt") if name == "align" else ()
+    done = call(name, *model_options(folder), *target, option, tmp_path / file, "--out", tmp_path)
     assert done.stderr == f"error: {tmp_path / file} would be overwritten: choose another --out\n"
     assert (tmp_path / file).read_text() == before
 
 
 @pytest.mark.parametrize("name", ["align", "structure"])
 def test_a_missing_sentence_number_is_named(folder, tmp_path, name):
-    line = {"sentence": 0, "source": ["</s>"], "target": ["</s>"], "gates": [], "weights": [[1.0]]}
-    (tmp_path / "lines").write_text(json.dumps(line) + "\n")
-    option = "--gates" if name == "structure" else "--alignments"
-    done = call(name, option, tmp_path / "lines", "--sentences", 1, "--out", tmp_path / "out")
+    target = ("--target", folder / "test.tgt") if name == "align" else ()
+    done = call(name, *model_options(folder), *target, "--sentences", 4, "--out", tmp_path / "out")
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1] == "error: --sentences 1: the sentences are 0 to 0"
+    assert done.stderr.splitlines()[-1] == "error: --sentences 4: the sentences are 0 to 3"

@@ -1,9 +1,7 @@
-import json
-
 import numpy as np
 import pytest
 
-from recurrent_mt.evaluation.alignment import read_alignment_lines, read_alignment_log
+from recurrent_mt.evaluation.alignment import read_alignment_log
 from recurrent_mt.text_files import FileError
 from tests.evaluation.logs import END, block, write
 
@@ -47,36 +45,3 @@ def test_a_log_without_sources_or_alignments_is_named(tmp_path, key, line):
     lines = [line for line in soft_block(0) if not line.startswith(key)]
     with pytest.raises(FileError, match=f"line {line}: sentence 0 has no S or no A line"):
         read_alignment_log(write(tmp_path / "log", [*lines, END]))
-
-
-def record(number=0, **fields):
-    return {"sentence": number, "source": ["été", "</s>"], "target": ["</s>"], "weights": [[0.3, 0.7]], **fields}
-
-
-def test_json_lines(tmp_path):
-    path = write(tmp_path / "lines", [json.dumps(record(number)) for number in range(2)])
-    first, second = read_alignment_lines(path)
-    assert (first.number, second.number, first.source, first.target) == (0, 1, ("été", "</s>"), ("</s>",))
-    np.testing.assert_array_equal(first.weights, [[0.3, 0.7]])
-
-
-def test_a_file_without_sentences_is_named(tmp_path):
-    with pytest.raises(FileError, match="lines: there are no sentences"):
-        read_alignment_lines(write(tmp_path / "lines", []))
-
-
-BAD_LINES = {
-    "order": (record(3), "line 2: sentence 3 where sentence 1 is expected"),
-    "shape": (record(1, weights=[[1.0]]), r"line 2: 1 target and 2 source tokens, but weights of shape \(1, 1\)"),
-    "ragged": (record(1, weights=[[1.0], [0.5, 0.5]]), "line 2: weights are not a row of numbers for each of 1"),
-    "text": (record(1, weights=[["x", "y"]]), "line 2: weights are not a row of numbers for each of 1 target"),
-    "nothing": (record(1, target=[], weights=[]), "line 2: target has no token, not even </s>"),
-    "a number of no size": (record(1, weights=[[10**400, 0]]), "line 2: weights are not a row of numbers for each of"),
-    "fields": ({"sentence": 1}, "line 2: the field 'source' is missing or no list"),
-}
-
-
-@pytest.mark.parametrize(("bad", "message"), BAD_LINES.values(), ids=BAD_LINES)
-def test_bad_json_lines_are_named(tmp_path, bad, message):
-    with pytest.raises(FileError, match=message):
-        read_alignment_lines(write(tmp_path / "lines", [json.dumps(record()), json.dumps(bad)]))

@@ -13,9 +13,8 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from recurrent_mt.evaluation.alignment import read_alignment_lines, read_alignment_log, read_gold_links
+from recurrent_mt.evaluation.alignment import read_alignment_log, read_gold_links
 from recurrent_mt.evaluation.generate_log import read_generate_log
-from recurrent_mt.evaluation.structure.gates import WindowGates, read_gates
 from recurrent_mt.evaluation.structure.trees import read_penn_trees
 from recurrent_mt.onnx_translation import read_manifest
 from recurrent_mt.report.attachments import Figure, read_attachment
@@ -67,18 +66,6 @@ def generate(path: Path) -> None:
     assert all(hypothesis.text is not None for hypothesis in log.best())
 
 
-def alignment(path: Path) -> None:
-    for one in read_alignment_lines(path):
-        np.testing.assert_allclose(one.weights.sum(axis=1), 1, atol=0.1)
-        assert one.weights.shape == (len(one.target), len(one.source))
-
-
-def pyramids(path: Path) -> None:
-    for number, read in enumerate(read_gates(path)):
-        levels = [*read.forward, *read.backward] if isinstance(read, WindowGates) else [read.gates]
-        assert read.number == number and all(np.isfinite(level).all() for level in levels)
-
-
 def gold_links(path: Path) -> None:
     for links in read_gold_links(path):
         assert links.sure <= links.possible and all(place >= 0 for link in links.possible for place in link)
@@ -128,10 +115,6 @@ def check_command(words: list[str]) -> None:
     assert not any(word.replace("_", "-").lower().startswith("--user-dir") for word in words)
 
 
-#: A sentence of two leaves, and its alignment with two words.
-PYRAMID = {"sentence": 0, "source": ["a", "b"], "gates": [[[0.5, 0.25, 0.25]]]}
-WINDOWS = {**PYRAMID, "dilated": True, "gates": [PYRAMID["gates"]] * 2}
-ALIGNMENT = {"sentence": 0, "source": ["a", "</s>"], "target": ["b", "</s>"], "weights": [[0.5, 0.5], [0.0, 1.0]]}
 SOFT = [line.replace("0-0 1-1", "0.5,0.3,0.2 " * 5).rstrip() for line in generate_log()]
 DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" width="300pt" height="9"><g id="a"><path d="M 0 0"/></g></svg>'
 EXPERIMENT = (ROOT / "configs/experiments/ablations/skips.yaml").read_bytes()
@@ -150,9 +133,6 @@ READERS = {
     "train log": Reader(train, (lines(*train_log()), lines(*train_log(), *train_log()))),
     "generate log": Reader(generate, (lines(*generate_log()), lines(*generate_log(translations=3)))),
     "soft alignment log": Reader(read_alignment_log, (lines(*SOFT),)),
-    "alignment lines": Reader(alignment, (lines(json.dumps(ALIGNMENT), json.dumps({**ALIGNMENT, "sentence": 1})),)),
-    "pyramid lines": Reader(pyramids, (lines(json.dumps(PYRAMID), json.dumps({**PYRAMID, "sentence": 1})),)),
-    "window lines": Reader(pyramids, (lines(json.dumps(WINDOWS), json.dumps({**WINDOWS, "sentence": 1})),)),
     "gold links": Reader(gold_links, (lines("0-0 1-2 2?1", "", "12-3"),)),
     "dictionary": Reader(dictionary, (lines("un 12", "été 3 #fairseq:overwrite", "madeupword0000 0"),)),
     "drawing": Reader(drawing, (DRAWING.encode(),), ".svg"),

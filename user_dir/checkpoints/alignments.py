@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 from fairseq.sequence_scorer import SequenceScorer
 
 from recurrent_mt.kernels.packing import padding_at_ends
-from recurrent_mt.text_files import read_sentences
 
-from .checkpoint import Checkpoint, tokens_of
-from .records import DIGITS, write_json_lines
-
-
-def write_alignments(path: Path, checkpoint: Path, data: Path, source: Path, target: Path, *, max_tokens: int) -> None:
-    """Writes the :func:`forced_alignments` of files of tokens, one sentence per line."""
-    sides = [read_sentences(file) for file in (source, target)]
-    write_json_lines(path, forced_alignments(Checkpoint(checkpoint, data), *sides, max_tokens=max_tokens))
+from .checkpoint import DIGITS, Checkpoint, tokens_of
 
 
 def forced_alignments(
     checkpoint: Checkpoint, sources: Sequence[str], targets: Sequence[str], *, max_tokens: int = 4000
-) -> list[dict[str, Any]]:
+) -> list[tuple[int, list[str], list[str], list[list[float]]]]:
     """The attention of a model that is forced to produce the given translations, in sentence order.
 
     ``fairseq-generate --print-alignment soft`` prints the alignments of the model's own translations. For given
@@ -37,8 +27,8 @@ def forced_alignments(
         max_tokens: the most tokens in a batch, on either side.
 
     Returns:
-        For each sentence ``{"sentence": number from 0, "source": tokens, "target": tokens, "weights": (T, S)}``, both
-        sides with ``</s>``; row t holds what the model attends to when it produces target token t, and sums to 1 up to
+        For each sentence its number from 0, its tokens, those of its translation, and weights (T, S), both sides with
+        ``</s>``; row t holds what the model attends to when it produces target token t, and sums to 1 up to
         rounding to five decimals.
 
     Raises:
@@ -58,6 +48,6 @@ def forced_alignments(
             attention = translation["attention"][:tokens, words]
             weights[number] = attention.double().cpu().numpy().round(DIGITS).tolist()
     return [
-        {"sentence": number, "source": tokens_of(source), "target": tokens_of(target), "weights": weights[number]}
+        (number, tokens_of(source), tokens_of(target), weights[number])
         for number, (source, target) in enumerate(zip(sources, targets, strict=True))
     ]

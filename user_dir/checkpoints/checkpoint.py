@@ -15,6 +15,8 @@ from torch import Tensor
 
 from recurrent_mt.text_files import write_aside
 
+#: How many decimals of a gate or a weight are kept.
+DIGITS = 5
 #: No values for the options that name files of pretrained embeddings: a trained model has its own.
 NO_EMBEDDING_FILES = {"encoder_embed_path": None, "decoder_embed_path": None}
 

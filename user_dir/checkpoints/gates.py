@@ -12,22 +12,19 @@ from torch import Tensor
 from recurrent_mt.kernels.dilated_grconv import count_levels
 from recurrent_mt.kernels.packing import Packing, make_packing, padding_at_ends
 from recurrent_mt.layers.grconv import DilatedGRConv, DilatedGRConvEncoder, GRConvEncoder
-from recurrent_mt.text_files import read_sentences
 
-from .checkpoint import Checkpoint, tokens_of
-from .records import DIGITS, write_json_lines
+from .checkpoint import DIGITS, Checkpoint, tokens_of
 
 #: The layers of encoders that have gates: grConv as published, and dilated.
 GRCONVS = (GRConvEncoder, DilatedGRConvEncoder)
 
 
-def write_gates(path: Path, checkpoint: Path, data: Path, source: Path, *, max_tokens: int) -> None:
-    """Writes the :func:`sentence_gates` of a file of tokens, one sentence per line.
+def rooted_gates(checkpoint: Path, data: Path, sentences: Sequence[str], *, max_tokens: int) -> list[dict[str, Any]]:
+    """The :func:`sentence_gates` of a checkpoint, each with a root if it is a pyramid.
 
     Raises:
         ValueError: if there is no root for a sentence, or as of :func:`sentence_gates`.
     """
-    sentences = read_sentences(source)
     loaded = Checkpoint(checkpoint, data)
     found = sentence_gates(loaded, sentences, max_tokens=max_tokens)
     height = getattr(loaded.model.encoder.layer, "height", 0)
@@ -37,7 +34,7 @@ def write_gates(path: Path, checkpoint: Path, data: Path, source: Path, *, max_t
             f"{checkpoint} has --grconv-height {height}: over sentence {longest['sentence']} of "
             f"{len(longest['source'])} tokens, its pyramid has no root to draw or to read a tree from"
         )
-    write_json_lines(path, found)
+    return found
 
 
 def sentence_gates(checkpoint: Checkpoint, sentences: Sequence[str], *, max_tokens: int = 4000) -> list[dict[str, Any]]:

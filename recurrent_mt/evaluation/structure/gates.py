@@ -1,4 +1,4 @@
-"""Gates of grConvs over single sentences: pyramids, windows of dilated grConvs, and the files that have them.
+"""Gates of grConvs over single sentences: pyramids and windows of dilated grConvs.
 
 On level t of a dilated grConv, the forward node at word j joins the window that ends at word j − 2^(t−1) with the one
 that ends at j; the backward node joins the window that begins at j with the one that begins at j + 2^(t−1). Which
@@ -10,18 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...subwords import END_OF_SENTENCE, merge_pieces, word_numbers
-from ...text_files import read_sentence_records
-
-#: How far a node's three gates may be from 1 together: each is rounded to five decimals.
-ROUNDING = 1e-4
-#: What a line of a file has.
-FIELDS = {"sentence": int, "source": list, "gates": list}
 
 Node = tuple[int, int]
 
@@ -30,7 +23,7 @@ Node = tuple[int, int]
 class GatedSentence:
     """A sentence whose nodes have gates."""
 
-    number: int  # of the sentence in its file, from 0
+    number: int  # of the sentence, from 0
     leaves: tuple[str, ...]  # the encoder's tokens, ``</s>`` included where it has read one
 
     @property
@@ -46,31 +39,6 @@ class GatedSentence:
     def merged_words(self, segmentation: str | None) -> list[str]:
         """The words, where leaves are pieces of words, see :mod:`recurrent_mt.subwords`."""
         return merge_pieces(self.words, word_numbers(self.words, segmentation), segmentation)
-
-
-def read_levels(leaves: Sequence[str], levels: Sequence, counts: Sequence[int]) -> list[np.ndarray]:
-    """The [new, left, right] of each level's nodes, (nodes, 3), checked.
-
-    Args:
-        leaves: tokens.
-        levels: from a file.
-        counts: how many nodes each level must have.
-
-    Raises:
-        ValueError: if there are not as many levels and nodes, or the three gates of a node do not sum to 1.
-    """
-    n = len(leaves)
-    if len(levels) != len(counts):
-        raise ValueError(f"{n} leaves make {len(counts)} levels, but there are {len(levels)}")
-    read = []
-    for height, (level, count) in enumerate(zip(levels, counts), start=1):
-        nodes = np.array(level, dtype=float)
-        if nodes.shape != (count, 3):
-            raise ValueError(f"level {height} of {n} leaves has {count} nodes of 3 gates, not {nodes.shape}")
-        if not (np.all(nodes >= 0) and np.all(np.abs(nodes.sum(axis=1) - 1) < ROUNDING)):
-            raise ValueError(f"on level {height} the three gates of a node are no probabilities")
-        read.append(nodes)
-    return read
 
 
 @dataclass(frozen=True)
@@ -92,15 +60,11 @@ class PyramidGates(GatedSentence):
 
     @classmethod
     def from_levels(cls, number: int, leaves: Sequence[str], levels: Sequence) -> PyramidGates:
-        """Makes a pyramid: ``levels[t - 1][j]`` is [new, left, right] of the node over the leaves j to j + t.
-
-        Raises:
-            ValueError: if there are not n − 1 levels of n − 1, n − 2, … 1 nodes of three gates that sum to 1.
-        """
+        """Makes a pyramid: ``levels[t - 1][j]`` is [new, left, right] of the node over the leaves j to j + t."""
         n = len(leaves)
         first, last = level_nodes(n)
         gates = np.zeros((n, n, 3))
-        gates[first, last] = np.concatenate([np.empty((0, 3)), *read_levels(leaves, levels, range(n - 1, 0, -1))])
+        gates[first, last] = np.concatenate([np.empty((0, 3)), *levels])
         return cls(number, tuple(leaves), gates)
 
 
@@ -136,17 +100,8 @@ class WindowGates(GatedSentence):
 
     @classmethod
     def from_levels(cls, number: int, leaves: Sequence[str], directions: Sequence) -> WindowGates:
-        """From the levels of the forward direction and those of the backward direction.
-
-        Raises:
-            ValueError: if there are not two directions of the same levels, ⌈log₂ n⌉ or as many as ``--grconv-height``
-                allows, of n − 2^(t−1) nodes of three gates that sum to 1.
-        """
-        if len(directions) != 2:
-            raise ValueError(f"a dilated grConv has two directions, but there are {len(directions)}")
-        counts = count_nodes(len(leaves))
-        counts = counts[: max(1, len(directions[0]))]
-        forward, backward = (tuple(read_levels(leaves, levels, counts)) for levels in directions)
+        """From the levels of the forward direction and those of the backward direction."""
+        forward, backward = (tuple(np.array(level) for level in levels) for levels in directions)
         return cls(number, tuple(leaves), forward, backward)
 
 
@@ -175,30 +130,8 @@ def list_joins(leaves: int, levels: int, *, backward: bool = False) -> list[list
     return joins
 
 
-def read_gates(path: str | PathLike[str]) -> list[PyramidGates] | list[WindowGates]:
-    """Reads the gates that :func:`user_dir.checkpoints.gates.sentence_gates` found, one sentence a line.
-
-    Raises:
-        FileError: naming the line that is not a whole pyramid, or not all windows of a sentence, not the next sentence,
-            or of another kind than the first.
-    """
-    kinds: list[bool] = []
-
-    def make(record: dict[str, Any]) -> Any:
-        kinds.append(bool(record.get("dilated")))
-        if kinds[-1] != kinds[0]:
-            raise ValueError("a pyramid and a dilated grConv in one file: lines of two models were mixed")
-        return gates_of(record)
-
-    return read_sentence_records(path, FIELDS, make)
-
-
 def gates_of(record: dict[str, Any]) -> PyramidGates | WindowGates:
-    """The gates of one sentence, as `sentence_gates` returns them.
-
-    Raises:
-        ValueError: if they are not whole.
-    """
+    """The gates of one sentence, as `sentence_gates` returns them."""
     sentence = record["sentence"], record["source"], record["gates"]
     if record.get("dilated"):
         return WindowGates.from_levels(*sentence)
