@@ -29,7 +29,7 @@ from .systems import DATA, PLUGIN, SEED, budget_arguments, has_positions, list_t
 #: Options that say where and how fast, and not what comes out.
 WITHOUT_EFFECT = ("out", "mirror")
 #: In the names of trainings since there was a search for learning rates: none, and without a seed.
-NO_SEARCH = ([], None)
+NO_SEARCH: tuple[list[str], None] = ([], None)
 #: Checkpoints and reports that every training makes.
 CHECKPOINTS = [
     *("--num-workers", "0", "--no-epoch-checkpoints", "--save-interval-updates", "2000"),
