@@ -244,10 +244,6 @@ class TextForm:
             return make_known_word_splitter(language, self.count_known_words(language))
         return make_tokenizer(language).tokenize if self.splits_words else normalize
 
-    def known_words(self, language: str) -> Path:
-        """The file of a box that has the words of a synthetic corpus which are pieces in its dictionary."""
-        return self.folder / "text" / f"words.{language}.txt"
-
     def count_known_words(self, language: str) -> Mapping[str, int]:
         """The words of a corpus that came with its own: the dictionary's, or, if that has pieces, the training text's.
 
@@ -256,8 +252,6 @@ class TextForm:
         """
         if self.segmentation == "word":
             return read_dictionary(dictionary_folder(self.folder / "data") / f"dict.{language}.txt")
-        if self.known_words(language).is_file():
-            return read_dictionary(self.known_words(language))
         lines = read_lines(self.folder / "text" / "words" / f"train.{language}")
         return Counter(word for _, text in lines for word in text.split())
 

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 from ..arguments import positive
 from ..text_files import read_sentences
 from ..text_form import TextForm
-from ..translation.box import read_about
+from ..translation.box import read_box
 from ..translation.loading import load_pairs
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def make_demos(paths: Sequence[Path], data: Path | None) -> list[Demo]:
 
 def name_text(folder: Path) -> str:
     """What the models of a box or of a run folder have learned from."""
-    return read_about(folder).title or f"trained on the text of {folder}"
+    return read_box(folder).title or f"trained on the text of {folder}"
 
 
 def read_examples(form: TextForm) -> dict[str, str]:

@@ -139,7 +139,8 @@ def pack(
         if name == description.onnx:
             shutil.rmtree(file.parents[1])
     write_distribution(description, cards, form, out)
-    write_manifest(folder, default, description.about(name for name, file in files.items() if file.exists()))
+    stored = (name for name, file in files.items() if file.exists())
+    write_manifest(folder, description.manifest(default, stored))
 
 
 def translate_shown(description: BoxDescription, form: TextForm, model: Model | Path) -> list[str]:

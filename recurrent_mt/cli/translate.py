@@ -49,7 +49,7 @@ from ..text_files import (
     read_standard_input,
 )
 from ..text_form import LONGEST, TextForm, read_text_form
-from ..translation.box import ONNX, find_export, find_folder, read_default
+from ..translation.box import ONNX, find_export, find_folder, read_box
 from ..translation.loading import find_checkpoint
 
 if TYPE_CHECKING:
@@ -249,7 +249,7 @@ def say_what_translates(form: TextForm, options: argparse.Namespace) -> None:
     """Prints on standard error what translates."""
     if options.export:
         print(WITH_ONNXRUNTIME, file=sys.stderr, flush=True)
-    elif read_default(options.folder) is None:
+    elif read_box(options.folder).default is None:
         show_command(search_command(form, options))
     else:
         print(WITH_PYTORCH, file=sys.stderr, flush=True)

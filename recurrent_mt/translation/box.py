@@ -18,7 +18,7 @@ from dataclasses import replace
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..text_files import OVERWRITE, read_layout, read_lines, write_text
 from ..text_form import RECORDED, TextForm, read_text_form
@@ -39,20 +39,18 @@ MISSING = (
 )
 
 
-class About(NamedTuple):
-    """What a box says of itself to those who use it.
+class Manifest(NamedTuple):
+    """What a box says of itself to those who use it; what is no box says nothing.
 
     Attributes:
+        default: the name of the system that translates unless another is asked for.
         title: what the models translate, and what they have learned from, in one line.
         summaries: what each system is, in a sentence.
     """
 
-    title: str
-    summaries: Mapping[str, str]
-
-
-#: Of what is no box, and of boxes that say nothing.
-UNSAID = About("", {})
+    default: str | None = None
+    title: str = ""
+    summaries: Mapping[str, str] = {}
 
 
 def list_boxes() -> dict[str, Path]:
@@ -113,33 +111,15 @@ def find_run(paths: Sequence[Path]) -> Path | None:
     return next((folder for folder in above if (folder / "options").is_file()), None)
 
 
-def read_default(folder: Path) -> str | None:
-    """The name of the system that translates unless another is asked for; None if the folder is no box.
-
-    Raises:
-        FileError: if the box is of another version.
-    """
-    return read_manifest(folder).get("default")
-
-
-def read_about(folder: Path) -> About:
-    """What a box says of itself; nothing if the folder is no box, or one that says nothing.
-
-    Raises:
-        FileError: if the box is of another version.
-    """
-    manifest = read_manifest(folder)
-    return About(manifest.get("title", ""), manifest.get("summaries", {}))
-
-
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """The values of a box's manifest; none if the folder is no box.
+def read_box(folder: Path) -> Manifest:
+    """What a box says of itself; nothing if the folder is no box.
 
     Raises:
         FileError: if the box is of another version, or damaged.
     """
     file = folder / MANIFEST
-    return read_layout(file, FORMAT, what="a box", remedy="pack the box again") if file.is_file() else {}
+    found = read_layout(file, FORMAT, what="a box", remedy="pack the box again") if file.is_file() else {}
+    return Manifest(**{name: found[name] for name in Manifest._fields if name in found})
 
 
 def find_export(folder: Path) -> Path:
@@ -172,12 +152,7 @@ def copy_text_form(run: Path, data: Path, folder: Path) -> TextForm:
     text = run / "text" / "prepared" / f"train.{form.source}"
     if text.is_file():
         count_pieces(folder / "data" / f"dict.{form.source}.txt", text)
-    made = replace(form, folder=folder)
-    if form.truecased and form.segmentation != "word":
-        for language in (form.source, form.target):
-            counts = form.count_known_words(language)
-            write_text(made.known_words(language), "".join(f"{word} {count}\n" for word, count in counts.items()))
-    return made
+    return replace(form, folder=folder)
 
 
 def count_pieces(dictionary: Path, text: Path) -> None:
@@ -194,7 +169,7 @@ def count_pieces(dictionary: Path, text: Path) -> None:
     write_text(dictionary, "".join(entries))
 
 
-def write_manifest(folder: Path, default: str, about: About = UNSAID) -> None:
+def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Makes a folder a box; the last step of whoever fills it."""
-    values = {"format": FORMAT, "default": default, **about._asdict()}
+    values = {"format": FORMAT, **manifest._asdict()}
     write_text(folder / MANIFEST, json.dumps(values, indent=2, ensure_ascii=False) + "\n")

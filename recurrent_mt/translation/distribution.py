@@ -14,7 +14,7 @@ from ..evaluation.tables import escape_markdown
 from ..metrics import Score
 from ..text_files import FileError, write_text
 from ..text_form import TextForm
-from .box import GROUP, NAME, About
+from .box import GROUP, NAME, Manifest
 
 METADATA = """\
 # Written by recurrent-mt pack.
@@ -124,9 +124,9 @@ class BoxDescription(BaseModel):
         """The sentences that the cards show, with right translations."""
         return self.examples | self.mistakes
 
-    def about(self, systems: Iterable[str]) -> About:
+    def manifest(self, default: str, systems: Iterable[str]) -> Manifest:
         """What the box says of itself and of its systems."""
-        return About(self.title, {name: self.systems[name].summary.strip() for name in systems})
+        return Manifest(default, self.title, {name: self.systems[name].summary.strip() for name in systems})
 
 
 def read_description(file: Path) -> BoxDescription:

@@ -14,7 +14,7 @@ from ..runs.folder import PARAMETERS, find_systems, names_of
 from ..silence import silence
 from ..text_files import dictionary_folder
 from ..text_form import TextForm, read_text_form
-from .box import find_boxes, find_folder, find_run, read_about, read_default
+from .box import find_boxes, find_folder, find_run, read_box
 from .model import Model
 
 #: Languages of a checkpoint that does not know them: those of the authors' imported models.
@@ -48,7 +48,7 @@ def find_checkpoint(folder: Path, system: str | None = None) -> tuple[str, Path]
     checkpoints = find_checkpoints(folder)
     named = dict(zip(name_checkpoints(checkpoints), checkpoints))
     if system is None:
-        system = read_default(folder) or (next(iter(named)) if len(named) == 1 else None)
+        system = read_box(folder).default or (next(iter(named)) if len(named) == 1 else None)
     if system not in named:
         asked = "name a system" if system is None else f"there is no system {system}"
         raise ValueError(f"{asked} of {folder}: it has {', '.join(named)}")
@@ -96,7 +96,7 @@ def find_checkpoints(path: Path) -> list[Path]:
         raise FileNotFoundError(
             f"{path} is no run folder with trained systems: there is no {PARAMETERS.format('*', '*')}"
         )
-    default = read_default(path)
+    default = read_box(path).default
     return [found[name] for name in sorted(found, key=lambda name: (name != default, name))]
 
 
@@ -134,7 +134,7 @@ def load_checkpoint(name: str, path: str | Path, data: str | Path | None = None)
     used = form or TextForm(path.parent, source, target, "word", "none", lowercase=False, truecased=False)
     if (used.source, used.target) != (source, target):
         raise ValueError(f"{path} translates {source}-{target}, but {used.folder} is {used.source}-{used.target}")
-    summaries = read_about(folder).summaries if folder else {}
+    summaries = read_box(folder).summaries if folder else {}
     return Model(name, translator, used, form, next((summaries[key] for key in names_of(path) if key in summaries), ""))
 
 

@@ -120,11 +120,6 @@ def test_known_words_are_whole_where_the_dictionary_has_pieces(tmp_path):
         (tmp_path / "text" / "words" / f"train.{language}").write_text(f"{words}\n")
     assert form.split("我们管理动物", "zh") == "我们 管理 动物"
     assert form.split("Aujourd'hui", "fr") == "aujourd'hui"
-    options = {**form.record(), "SEGMENTATION": "bpe:9"}
-    (tmp_path / "options").write_text("".join(f"{name} {value}\n" for name, value in options.items()))
-    form.model.write_text("#version: 0.2\n")
-    box = copy_text_form(tmp_path, tmp_path / "data", tmp_path / "box")
-    assert not (tmp_path / "box" / "text" / "words").exists() and box.split("我们管理动物", "zh") == "我们 管理 动物"
     shutil.rmtree(tmp_path / "text" / "words")
     with pytest.raises(FileError, match=r"text/words/train\.fr: there is no such file"):
         replace(form, lowercase=True).split("le", "fr")

@@ -84,7 +84,7 @@ def boxes(tmp_path, monkeypatch):
         file.parent.mkdir(parents=True)
         file.touch()
         (folder / "options").touch()
-        box.write_manifest(folder, "gru", box.About(f"{name} from debates" if name != "old" else "", {}))
+        box.write_manifest(folder, box.Manifest("gru", f"{name} from debates" if name != "old" else ""))
     return folders
 
 

@@ -71,11 +71,12 @@ def test_without_a_box_one_line_says_what_to_do(monkeypatch):
 
 
 def test_a_box_may_say_nothing(tmp_path):
-    box.write_manifest(tmp_path, "gru", box.About("French to English", {"gru": "A GRU."}))
-    assert box.read_about(tmp_path) == ("French to English", {"gru": "A GRU."})
+    said = box.Manifest("gru", "French to English", {"gru": "A GRU."})
+    box.write_manifest(tmp_path, said)
+    assert box.read_box(tmp_path) == said
     values = json.loads((tmp_path / "box.json").read_text())
     (tmp_path / "box.json").write_text(json.dumps({name: values[name] for name in ("format", "default")}))
-    assert box.read_about(tmp_path) == box.read_about(tmp_path / "none") == ("", {})
+    assert box.read_box(tmp_path) == ("gru", "", {}) and box.read_box(tmp_path / "none") == (None, "", {})
 
 
 def test_of_several_boxes_one_has_to_be_named_unless_one_is_the_projects_first(boxes, installed, tmp_path):
@@ -132,7 +133,7 @@ def test_finding_a_box_runs_no_code_of_it(monkeypatch, tmp_path):
 def test_a_damaged_manifest_is_refused_by_its_name(tmp_path, text, message):
     (tmp_path / "box.json").write_text(text)
     with pytest.raises(FileError, match=message):
-        box.read_default(tmp_path)
+        box.read_box(tmp_path)
 
 
 def test_attention_and_gates_are_refused_where_there_are_none(boxes):

@@ -16,7 +16,7 @@ from recurrent_mt.runs.folder import PARAMETERS
 from recurrent_mt.text_files import FileError
 from recurrent_mt.text_form import TextForm
 from recurrent_mt.translation import load_model, load_models
-from recurrent_mt.translation.box import list_boxes, read_default
+from recurrent_mt.translation.box import list_boxes, read_box
 from recurrent_mt.translation.distribution import BoxDescription, Card, read_description, render_card
 from tests.checkpoints.checkpoints import small_checkpoint
 from tests.commands import call, run
@@ -284,7 +284,7 @@ def test_the_model_that_a_description_calls_onnx_is_stored_so_alone(packed, box,
         assert call(*words, *given).stderr == refused
     assert call(*words, *models.values()).returncode == 0
     folder = tmp_path / "box" / "recurrent_mt_toy"
-    assert read_default(folder) == "grconv" and list(load_models(folder)) == ["grconv"]
+    assert read_box(folder).default == "grconv" and list(load_models(folder)) == ["grconv"]
     # The same files, by their checksums.
     assert (folder / "onnx" / "manifest.json").read_text() == (box / "onnx" / "manifest.json").read_text()
     assert call("translate", folder, "onnx", "--input", text(tmp_path, TEXT)).returncode == 0

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from recurrent_mt.runs.folder import PARAMETERS
-from recurrent_mt.translation.box import write_manifest
+from recurrent_mt.translation.box import Manifest, write_manifest
 from tests.checkpoints.checkpoints import write_checkpoint
 
 LANGUAGES = ("fr", "en")
@@ -37,5 +37,5 @@ def write_run(folder: Path, systems: Mapping[str, tuple[str, dict[str, Any]]] = 
 
 def write_box(folder: Path) -> Path:
     """The same, with a default."""
-    write_manifest(write_run(folder), "gru")
+    write_manifest(write_run(folder), Manifest("gru"))
     return folder
