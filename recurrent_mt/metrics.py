@@ -40,9 +40,8 @@ ROUNDING = 1e-9
 SLOW = {"meteor", "ter"}
 #: Sentences that a process counts at a time.
 _BLOCK = 100
-#: Resamples at a time. numpy takes booleans from words of 32 bits and begins each draw with a new one: only of whole
-#: words, draws of blocks are the draw of everything.
-_DRAWS = 256
+#: Trials of a test that are computed at a time.
+_TRIALS = 256
 
 
 def bleu(tokenize: str | None, lowercase: bool) -> Metric:
@@ -389,7 +388,9 @@ def randomization_p_value(
     pairs = list(islice(zip(cycle(system), cycle(baseline)), lcm(len(system), len(baseline))))
     observed = np.mean([one.score().value - other.score().value for one, other in pairs])
     reached = 0
-    for exchanged in draw_exchanges(trials, len(baseline[0]), seed):
+    drawn = np.random.default_rng(seed).integers(2, size=(trials, len(baseline[0])), dtype=bool)
+    # A product makes numbers of 8 bytes of these, which all trials together would have no room for.
+    for exchanged in np.array_split(drawn, -(-trials // _TRIALS)):
         differences = np.mean([exchange(one, other, exchanged) for one, other in pairs], axis=0)
         reached += np.sum(np.abs(differences) > abs(observed) - ROUNDING)
     return float(reached + 1) / (trials + 1)
@@ -399,16 +400,6 @@ def exchange(system: SentenceStatistics, baseline: SentenceStatistics, exchanged
     """Differences (D,) of the scores of two systems after each exchange of sentences (D, N)."""
     mixed = [drawn @ baseline.rows + ~drawn @ system.rows for drawn in (exchanged, ~exchanged)]
     return baseline.score_sums(mixed[0]) - baseline.score_sums(mixed[1])
-
-
-def draw_exchanges(resamples: int, sentences: int, seed: int) -> Iterator[np.ndarray]:
-    """Blocks (`_DRAWS` or fewer, sentences) of the array that one draw of all resamples would be.
-
-    A product with such an array makes numbers of 8 bytes of it, which all resamples together would have no room for.
-    """
-    generator = np.random.default_rng(seed)
-    for first in range(0, resamples, _DRAWS):
-        yield generator.integers(2, size=(min(_DRAWS, resamples - first), sentences), dtype=bool)
 
 
 def resample_scores(seeds: Sequence[SentenceStatistics], resamples: int, seed: int = SEED) -> np.ndarray:

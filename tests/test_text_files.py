@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from recurrent_mt.data.parallel_text import read_raw_lines
+from recurrent_mt.data.parallel_text import read_blocks
 from recurrent_mt.resumable_file import ResumableFile
 from recurrent_mt.text_files import (
     FileError,
@@ -74,7 +74,7 @@ def test_a_damaged_file_is_named_and_an_error_of_the_system_stays_one(tmp_path):
     with pytest.raises(FileError, match=r"text\.bz2: the file is cut off or damaged"):
         read_sentences(file)
     with pytest.raises(FileError, match=r"text\.bz2: the file is cut off or damaged"):
-        list(read_raw_lines(file))
+        list(read_blocks([file], [file]))
 
     def broken():
         yield b"one\n"

@@ -6,7 +6,7 @@ import argparse
 import re
 from pathlib import Path
 
-from ..data.reports import as_markdown, count_side
+from ..data.reports import COUNTED, count_side, table
 from ..text_files import read_dictionary, read_lines, write_text
 
 
@@ -33,13 +33,18 @@ def render_report(options: argparse.Namespace) -> str:
     """
     languages = (options.source_lang, options.target_lang)
     dictionaries = {language: read_dictionary(options.dictionaries / f"dict.{language}.txt") for language in languages}
-    statistics = {}
+    rows = []
     for split in options.splits:
         for language in languages:
             lines = (text for _, text in read_lines(options.prepared / f"{split}.{language}"))
-            statistics[split, language] = count_side(lines, dictionaries[language])
-    vocabularies = {language: len(dictionary) for language, dictionary in dictionaries.items()}
+            rows.append([split, language, *count_side(lines, dictionaries[language])])
+    sizes = ", ".join(f"{len(dictionary):,} tokens of {language}" for language, dictionary in dictionaries.items())
     # Their headings go down one level, below the heading of the whole report.
     before = ["\n".join(text for _, text in read_lines(file)).strip() for file in options.before]
     parts = [re.sub("^#", "##", text, flags=re.MULTILINE) for text in before]
-    return "\n\n".join([f"# Data {'-'.join(languages)}", *parts, as_markdown(statistics, vocabularies)])
+    parts += [
+        "## Prepared text",
+        f"Dictionaries, made from the training text: {sizes}. Unknown is what they lack.",
+        table(("part", "language", *COUNTED), rows),
+    ]
+    return "\n\n".join([f"# Data {'-'.join(languages)}", *parts]) + "\n"

@@ -11,15 +11,13 @@ PREFIX.fr and PREFIX.en, plain, .gz, .xz, or .bz2. Both write FOLDER/text.fr and
 from __future__ import annotations
 
 import argparse
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from ..arguments import language_pair
 from ..data import published_sets
 from ..data.download import file_sha256
-from ..data.parallel_text import read_pairs, require_room, write_pairs
+from ..data.parallel_text import read_pairs, write_pairs
 from ..text_files import find_file, require_unchanged
 
 
@@ -58,10 +56,9 @@ def find_corpora(options: argparse.Namespace) -> None:
 
 def get_published(options: argparse.Namespace) -> None:
     """Downloads and unpacks a corpus."""
-    require_room(options.out)
     corpus = published_sets.load(options.sources, options.identifier)
     place = corpus.url.partition("://")[2]
-    file = published_sets.fetch(corpus, options.downloads, mirror=options.mirror, report=DownloadProgress(place))
+    file = published_sets.fetch(corpus, options.downloads, options.mirror)
     print(f"{file_sha256(file)}  {place}")
     pairs = published_sets.sentence_pairs(corpus, file, options.pair)
     count = write_pairs(pairs, options.out, options.pair)
@@ -83,19 +80,3 @@ def read_local(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
     yield from read_pairs(options.prefix, options.pair)
     for language, expected in zip(options.pair, options.unchanged or (), strict=False):
         require_unchanged(find_file(options.prefix, language), expected)
-
-
-class DownloadProgress:
-    """Prints every few seconds how far a download has come."""
-
-    def __init__(self, name: str, interval: float = 5.0) -> None:
-        self.name = name
-        self.interval = interval
-        self.next = time.monotonic() + interval
-
-    def __call__(self, done: int, size: int | None) -> None:
-        if time.monotonic() < self.next:
-            return
-        self.next = time.monotonic() + self.interval
-        total = f" of {size / 1e6:,.1f} MB ({done / size:.0%})" if size else " MB"
-        print(f"    {self.name}: {done / 1e6:,.1f}{total}", file=sys.stderr, flush=True)

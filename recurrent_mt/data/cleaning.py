@@ -6,23 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from tqdm import tqdm
 
 from ..characters import normalize
 from ..ordered_map import ordered_map
-from ..text_files import find_file
+from ..text_files import find_file, read_lines
 from .parallel_text import (
     PAUSE,
     Block,
     check_outputs,
     name_sides,
     partial_folder,
-    publish_corpus,
     read_blocks,
-    read_raw_lines,
+    write_report,
+    write_sides,
 )
 from .reports import quote_pair, table
 from .rules import CORPUS_RULES, RECORD, Rule, SentencePair, fold, pair_record, pair_rules
@@ -102,7 +102,7 @@ def as_markdown(report: dict[str, Any]) -> str:
 
 
 def clean(cleaning: Cleaning) -> dict[str, Any]:
-    """Writes the pairs that every rule keeps, in order, and the report; all four files appear together.
+    """Writes the pairs that every rule keeps, in order, and then the report.
 
     A first pass applies the rules that look at one pair, in all processes, and writes what is left aside; the rules on
     the corpus look at the records of that; a second pass drops their pairs. In memory are a few blocks of lines and the
@@ -132,18 +132,13 @@ def clean(cleaning: Cleaning) -> dict[str, Any]:
     with partial_folder(cleaning.out) as folder:
         survivors = (folder / "survivors.source", folder / "survivors.target")
         records = _apply_pair_rules(cleaning, rules, files, examples, survivors)
-        written = _apply_corpus_rules(records, files, examples, survivors)
-        report = make_report(cleaning.out, (*rules, *CORPUS_RULES), files, examples)
-        if not report["kept"]:
-            drops = ", ".join(f"{rule['name']} {rule['dropped']}" for rule in report["rules"])
-            raise ValueError(f"no pair is left of {report['seen']} ({drops})")
-        publish_corpus(
-            dict(zip(cleaning.languages, written, strict=True)),
-            cleaning.out,
-            cleaning.report,
-            markdown=as_markdown(report),
-            numbers=report,
-        )
+        with write_sides(cleaning.out, cleaning.languages) as sides:
+            _apply_corpus_rules(records, files, examples, survivors, sides)
+            report = make_report(cleaning.out, (*rules, *CORPUS_RULES), files, examples)
+            if not report["kept"]:
+                drops = ", ".join(f"{rule['name']} {rule['dropped']}" for rule in report["rules"])
+                raise ValueError(f"no pair is left of {report['seen']} ({drops})")
+    write_report(cleaning.report, as_markdown(report), report)
     return report
 
 
@@ -151,13 +146,13 @@ def held_out_lines(prefixes: Sequence[Path], languages: tuple[str, str]) -> tupl
     """Normalized lines of each side of held-out sets, as :func:`.fold` has them.
 
     Raises:
-        FileError: a side is missing or damaged.
+        FileError: a side is missing or damaged, or has a line that is not UTF-8.
     """
     source, target = (
         frozenset(
-            fold(normalize(line.decode(errors="replace")), language)
+            fold(normalize(line), language)
             for prefix in prefixes
-            for line in read_raw_lines(find_file(prefix, language))
+            for _, line in read_lines(find_file(prefix, language))
         )
         for language in languages
     )
@@ -236,7 +231,8 @@ def _apply_corpus_rules(
     files: Sequence[dict[str, Any]],
     examples: dict[str, list[dict[str, str]]],
     survivors: tuple[Path, Path],
-) -> list[Path]:
+    sides: Sequence[IO[bytes]],
+) -> None:
     """Writes the pairs that the rules on the corpus keep, and counts the others for their files."""
     verdicts = np.zeros(len(records), np.uint8)  # 0, or the number of a rule, from 1
     for code, rule in enumerate(CORPUS_RULES, start=1):
@@ -248,14 +244,11 @@ def _apply_corpus_rules(
             dropped = int(np.count_nonzero(part == code))
             file["dropped"][rule.name] = dropped
             file["kept"] -= dropped
-    written = [path.with_suffix(f"{path.suffix}.kept") for path in survivors]
-    with written[0].open("wb") as source_file, written[1].open("wb") as target_file:
-        for block in read_blocks([survivors[0]], [survivors[1]]):
-            part = verdicts[block.first_line - 1 :][: len(block.source)]
-            block.write((source_file, target_file), part == 0)
-            for index in np.flatnonzero(part):
-                shown = examples[CORPUS_RULES[part[index] - 1].name]
-                if len(shown) < EXAMPLES:
-                    source, target = block.source[index].decode(), block.target[index].decode()
-                    shown.append({"place": "", "source": source, "target": target})
-    return written
+    for block in read_blocks([survivors[0]], [survivors[1]]):
+        part = verdicts[block.first_line - 1 :][: len(block.source)]
+        block.write(sides, part == 0)
+        for index in np.flatnonzero(part):
+            shown = examples[CORPUS_RULES[part[index] - 1].name]
+            if len(shown) < EXAMPLES:
+                source, target = block.source[index].decode(), block.target[index].decode()
+                shown.append({"place": "", "source": source, "target": target})

@@ -11,10 +11,11 @@ import time
 import urllib.error
 import urllib.request
 import zipfile
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
+
+from tqdm import tqdm
 
 from ..text_files import DAMAGE, OPENERS, FileError
 
@@ -23,6 +24,14 @@ TARS = (".tar", ".tgz", ".tar.gz", ".tar.xz", ".tar.bz2")
 _DAMAGE = (*DAMAGE, zipfile.BadZipFile)
 
 _BLOCK = 1 << 18
+#: Connections in a row that bring nothing new before a server is given up.
+ATTEMPTS = 5
+#: Seconds before the second of them; doubled for each further one.
+FIRST_PAUSE = 2.0
+#: Seconds without a byte after which a connection counts as cut.
+TIMEOUT = 60.0
+#: Seconds between two looks at how far a download has come.
+_LOOK = 5
 
 
 def require_whole(path: Path, name: str) -> None:
@@ -88,32 +97,8 @@ class DownloadError(RuntimeError):
     """A file that could not be had whole; the message names it and says what to do."""
 
 
-@dataclass(frozen=True)
-class Patience:
-    """How long to wait for a server."""
-
-    attempts: int = 5  # connections in a row that bring nothing new before it is given up
-    pause: float = 2.0  # seconds before the second of them; doubled for each further one
-    timeout: float = 60.0  # seconds without a byte after which a connection counts as cut
-
-
-def download(
-    url: str,
-    path: Path,
-    *,
-    patience: Patience | None = None,
-    report: Callable[[int, int | None], None] = lambda done, size: None,
-) -> Path:
-    """Gets a file, or what is missing of it; does nothing if it is there.
-
-    Args:
-        url: where it is, http or https.
-        path: where it goes.
-        patience: with a server that breaks off.
-        report: called with the bytes that are there and those of the whole file (None if unknown).
-
-    Returns:
-        `path`.
+def download(url: str, path: Path) -> Path:
+    """Gets the file at an http or https address, or what is missing of it; does nothing if it is there.
 
     Raises:
         DownloadError: if the server has no such file, breaks off again and again, or sends what is empty, cut off,
@@ -123,12 +108,11 @@ def download(
         return path
     path.parent.mkdir(parents=True, exist_ok=True)
     partial, version = Path(f"{path}.partial"), Path(f"{path}.version")
-    patience = patience or Patience()
     failures = 0
     while True:
         before = _size(partial)
         try:
-            if _receive(url, partial, version, patience.timeout, report):
+            if _receive(url, partial, version):
                 break
             reason = "the connection was cut"
         except urllib.error.HTTPError as error:
@@ -138,9 +122,9 @@ def download(
         except (OSError, http.client.HTTPException) as error:
             reason = str(error) or type(error).__name__
         failures = 0 if _size(partial) > before else failures + 1
-        if failures >= patience.attempts:
+        if failures >= ATTEMPTS:
             raise DownloadError(f"{url}: {reason}; call again to go on after {_size(partial):,} bytes")
-        time.sleep(patience.pause * 2 ** max(failures - 1, 0))
+        time.sleep(FIRST_PAUSE * 2 ** max(failures - 1, 0))
     try:
         require_whole(partial, path.name)
     except FileError as error:
@@ -156,7 +140,7 @@ def _size(file: Path) -> int:
     return file.stat().st_size if file.exists() else 0
 
 
-def _receive(url: str, partial: Path, version: Path, timeout: float, report: Callable[[int, int | None], None]) -> bool:
+def _receive(url: str, partial: Path, version: Path) -> bool:
     """Asks once for what is missing; True if the whole file is there.
 
     What is there counts only with the server's name of its version: parts of two are never joined.
@@ -166,7 +150,7 @@ def _receive(url: str, partial: Path, version: Path, timeout: float, report: Cal
     if start:
         headers |= {"Range": f"bytes={start}-", "If-Range": version.read_text(encoding="utf-8")}
     try:
-        response = urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=timeout)
+        response = urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=TIMEOUT)
     except urllib.error.HTTPError as error:
         if error.code != http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
             raise
@@ -183,10 +167,10 @@ def _receive(url: str, partial: Path, version: Path, timeout: float, report: Cal
                 version.write_text(tag, encoding="utf-8")
         length = response.headers.get("Content-Length")
         size = start + int(length) if length else None
-        with partial.open("ab" if start else "wb") as file:
+        bar = tqdm(desc=url, total=size, initial=start, unit="B", unit_scale=True, mininterval=_LOOK)
+        with partial.open("ab" if start else "wb") as file, bar:
             while block := response.read(_BLOCK):
-                file.write(block)
-                report(file.tell(), size)
+                bar.update(file.write(block))
             return size is None or file.tell() == size
 
 

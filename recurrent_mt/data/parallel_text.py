@@ -28,6 +28,7 @@ from ..text_files import (
     read_parallel,
     require_damage,
     write_aside,
+    write_text,
 )
 
 #: Seconds between two looks at how far a long pass has come.
@@ -71,33 +72,10 @@ def replace_entries(made: Path, folder: Path) -> None:
         entry.replace(former)
 
 
-def publish_corpus(
-    sides: Mapping[str, Path], out: Path, report: Path, *, markdown: str, numbers: Mapping[str, Any]
-) -> None:
-    """Makes a prepared corpus appear: both sides, then the report, then its numbers, which tell that all are there.
-
-    Older files of those names go first, all of them: sides of two runs are never found together, whenever this
-    is stopped.
-
-    Args:
-        sides: the file written aside for each language.
-        out: the prefix of ``OUT.LANGUAGE``.
-        report: the file of the report; the numbers go to the file of that name that ends with .json.
-        markdown: the report to read.
-        numbers: the same as data.
-    """
-    # What a link names is replaced, not the link.
-    files = {written: Path(os.path.realpath(f"{out}.{language}")) for language, written in sides.items()}
-    as_json = json.dumps(numbers, indent=2, ensure_ascii=False) + "\n"
-    with write_aside(report.with_suffix(".json")) as new_numbers, write_aside(report) as new_report:
-        new_numbers.write_text(as_json, encoding="utf-8", newline="\n")
-        new_report.write_text(markdown, encoding="utf-8", newline="\n")
-        for former in map(os.path.realpath, (*files.values(), report, report.with_suffix(".json"))):
-            if os.path.isfile(former):  # and not /dev/null
-                os.unlink(former)
-        for written, final in files.items():
-            final.parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(written, final)  # to another disk, too
+def write_report(file: Path, markdown: str, numbers: Mapping[str, Any]) -> None:
+    """Writes a report to read, and its numbers beside it, in the file of that name that ends with .json."""
+    write_text(file, markdown)
+    write_text(file.with_suffix(".json"), json.dumps(numbers, indent=2, ensure_ascii=False) + "\n")
 
 
 def check_outputs(inputs: Iterable[Path], out: Path, languages: Iterable[str], report: Path) -> None:
@@ -143,41 +121,31 @@ def read_pairs(prefix: str, languages: tuple[str, str]) -> Iterator[tuple[str, s
         yield one_line(source), one_line(target)
 
 
-def require_room(folder: Path) -> None:
-    """Refuses a folder that something is in.
-
-    Raises:
-        FileError: naming it.
-    """
-    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        raise FileError(folder, "it is there already, and nothing is replaced: remove it, or choose another --out")
+@contextmanager
+def write_sides(prefix: str | Path, languages: tuple[str, str]) -> Iterator[list[IO[bytes]]]:
+    """Opens ``PREFIX.LANGUAGE`` of both sides, which appear when the block ends without an error."""
+    with ExitStack() as stack:
+        partials = [stack.enter_context(write_aside(f"{prefix}.{language}")) for language in languages]
+        yield [stack.enter_context(partial.open("wb")) for partial in partials]
 
 
 def write_pairs(pairs: Iterable[tuple[str, str]], folder: Path, languages: tuple[str, str]) -> int:
-    """Writes ``FOLDER/text.LANGUAGE``, and the folder appears only when both files are whole.
+    """Writes ``FOLDER/text.LANGUAGE``; both files appear when they are whole.
 
     Returns:
         The number of pairs.
 
     Raises:
-        FileError: if there is something in the folder.
         ValueError: if there is no pair.
     """
-    require_room(folder)
-    with partial_folder(folder) as partial:
-        count = 0
-        with ExitStack() as stack:
-            files: list[IO[str]] = [
-                stack.enter_context((partial / f"text.{language}").open("w", encoding="utf-8", newline="\n"))
-                for language in languages
-            ]
-            for pair in pairs:
-                count += 1
-                for file, sentence in zip(files, pair):
-                    file.write(sentence + "\n")
+    count = 0
+    with write_sides(folder / "text", languages) as files:
+        for pair in pairs:
+            count += 1
+            for file, sentence in zip(files, pair):
+                file.write(f"{sentence}\n".encode())
         if not count:
             raise ValueError(f"there is no sentence pair for {folder}")
-        partial.rename(folder)
     return count
 
 
@@ -203,14 +171,12 @@ def limit_lengths(
     """
     names = [f"{text}.{language}" for text in (prefix, same_as) if text for language in languages]
     dropped, first, number = 0, "", 0
-    with ExitStack() as stack:
-        partials = [stack.enter_context(write_aside(f"{out}.{language}")) for language in languages]
-        files = [stack.enter_context(partial.open("w", encoding="utf-8", newline="\n")) for partial in partials]
+    with write_sides(out, languages) as files:
         for number, texts in enumerate(read_parallel(names), 1):
             faults = [find_fault(text, most) for text in texts[:2]]
             if not any(faults):
                 for file, text in zip(files, texts):
-                    file.write(f"{text}\n")
+                    file.write(f"{text}\n".encode())
                 continue
             side = 0 if faults[0] else 1
             reason = f"{names[side]} line {number} {faults[side]}"
@@ -238,7 +204,7 @@ class Block(NamedTuple):
     source: list[bytes]
     target: list[bytes]
 
-    def write(self, files: tuple[IO[bytes], IO[bytes]], taken: np.ndarray) -> None:
+    def write(self, files: Sequence[IO[bytes]], taken: np.ndarray) -> None:
         """Writes the lines of both sides that are taken (lines,) bool."""
         for file, lines in zip(files, (self.source, self.target), strict=True):
             file.writelines(line + b"\n" for line in compress(lines, taken))
@@ -276,18 +242,6 @@ def read_blocks(sources: Sequence[Path], targets: Sequence[Path], size: int = BL
                     )
                 yield Block(file, lines + 1, list(source), list(target))
                 lines += len(source)
-
-
-def read_raw_lines(path: Path) -> Iterator[bytes]:
-    """The lines of one file, without their newlines.
-
-    Raises:
-        FileError: a compressed file is cut off or damaged.
-        FileNotFoundError: the file is missing.
-    """
-    with path.open("rb") as raw:
-        for block in _line_blocks(path, raw, BLOCK_LINES):
-            yield from block
 
 
 def _line_blocks(path: Path, raw: IO[bytes], size: int) -> Iterator[list[bytes]]:

@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -101,26 +101,15 @@ def load(path: Path, identifier: str) -> PublishedSet:
     raise ValueError(f"{path} has no corpus {identifier}")
 
 
-def fetch(
-    corpus: PublishedSet,
-    folder: Path,
-    *,
-    mirror: str | None = None,
-    report: Callable[[int, int | None], None] = lambda done, size: None,
-) -> Path:
+def fetch(corpus: PublishedSet, folder: Path, mirror: str | None = None) -> Path:
     """Downloads a corpus to ``FOLDER/HOST/PATH``; several corpora may lie in one file, which comes once.
 
-    A mirror is an address that has the files under ``MIRROR/HOST/PATH``; the rest is as of `download`.
-
-    Raises:
-        ValueError: if the address would lead out of the folder; also as of `download`.
+    A mirror is an address that has the files under ``MIRROR/HOST/PATH``; errors as of `download`.
     """
     address = urlsplit(corpus.url)
     place = f"{address.netloc}{address.path}"
-    if not address.netloc or ".." in place.split("/"):
-        raise ValueError(f"{corpus.url} leads out of the folder of downloads: an address has a host, and no '..'")
     url = f"{mirror.rstrip('/')}/{place}" if mirror else corpus.url
-    return download(url, folder / place, report=report)
+    return download(url, folder / place)
 
 
 def sentence_pairs(corpus: PublishedSet, file: Path, languages: tuple[str, str]) -> Iterator[tuple[str, str]]:

@@ -1,11 +1,10 @@
-"""Reports in Markdown: tables, quotations, and what a prepared corpus holds."""
+"""Parts of reports in Markdown: tables, quotations, and what a text holds."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 
 # Quotations are cut there: a line may have no end.
 _WIDTH = 200
@@ -32,20 +31,12 @@ def _quoted(text: str) -> str:
     return f"{fence} {text} {fence}"
 
 
-@dataclass(frozen=True)
-class SideStatistics:
-    """One language of one part of a corpus."""
-
-    sentences: int
-    tokens: int  # of all lines
-    longest: int  # tokens of the longest line
-    types: int  # different tokens
-    unknown_tokens: int  # tokens that are not in the dictionary, which models see as one unknown word
-    unknown_types: int  # different ones among them
+#: What `count_side` counts.
+COUNTED = ("sentences", "tokens", "per sentence", "longest", "different", "unknown", "different unknown")
 
 
-def count_side(lines: Iterable[str], dictionary: Collection[str]) -> SideStatistics:
-    """Counts tokenized lines; memory grows with the different tokens alone."""
+def count_side(lines: Iterable[str], dictionary: Collection[str]) -> list[str]:
+    """Cells of a table about tokenized lines; memory grows with the different tokens alone."""
     sentences = longest = 0
     counts = Counter[str]()
     for line in lines:
@@ -53,23 +44,8 @@ def count_side(lines: Iterable[str], dictionary: Collection[str]) -> SideStatist
         sentences += 1
         longest = max(longest, len(words))
         counts.update(words)
+    tokens = counts.total()
     unknown = [count for word, count in counts.items() if word not in dictionary]
-    return SideStatistics(sentences, counts.total(), longest, len(counts), sum(unknown), len(unknown))
-
-
-def as_markdown(statistics: dict[tuple[str, str], SideStatistics], vocabularies: dict[str, int]) -> str:
-    """A table of statistics by part and language; vocabularies are sizes without fairseq's four symbols."""
-    sizes = ", ".join(f"{size:,} tokens of {language}" for language, size in vocabularies.items())
-    rows = []
-    for (part, language), side in statistics.items():
-        mean = side.tokens / side.sentences if side.sentences else 0.0
-        rate = side.unknown_tokens / side.tokens if side.tokens else 0.0
-        counts = [f"{side.sentences:,}", f"{side.tokens:,}", f"{mean:.1f}", f"{side.longest:,}", f"{side.types:,}"]
-        rows.append([part, language, *counts, f"{side.unknown_tokens:,} ({rate:.2%})", f"{side.unknown_types:,}"])
-    counted = ("sentences", "tokens", "per sentence", "longest", "different", "unknown", "different unknown")
-    return f"""## Prepared text
-
-Dictionaries, made from the training text: {sizes}. Unknown is what they lack.
-
-{table(("part", "language", *counted), rows)}
-"""
+    mean, rate = tokens / max(sentences, 1), sum(unknown) / max(tokens, 1)
+    cells = [f"{sentences:,}", f"{tokens:,}", f"{mean:.1f}", f"{longest:,}", f"{len(counts):,}"]
+    return [*cells, f"{sum(unknown):,} ({rate:.2%})", f"{len(unknown):,}"]

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pycld2
-import regex
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 from ..characters import HAN, join_chinese
@@ -35,8 +34,8 @@ _OTHER_WORD = re.compile(rf"[^\W\d_{HAN}{_KANA_AND_HANGUL}]+")
 _CLD2 = frozenset(code for _, code in pycld2.LANGUAGES)
 #: What CLD2 and langid call languages whose codes here are others.
 _OTHER_CODES = {"fil": {"tl"}, "he": {"iw"}, "jv": {"jw"}, "nb": {"no"}}
-#: Languages that CLD2 tells in another script than their usual one, too. In any further script it takes a language for
-#: one that is usually written so: Punjabi in Arabic script for Urdu.
+#: Languages that CLD2 tells in another script than their usual one, too. In any further script it would take a language
+#: for one that is usually written so: Punjabi in Arabic script for Urdu.
 _OTHER_SCRIPTS = {"kk": "Arab", "ko": "Hang", "mn": "Mong", "ro": "Cyrl", "sr": "Latn"}
 
 
@@ -60,11 +59,13 @@ def require_known(language: str) -> None:
     if is_chinese(language):
         return
     langid = set(_identifier().nb_classes)
-    if not (_codes(language) & _CLD2 and _codes(language) & langid):
+    base, script = read_language(language)
+    is_usual = script in (read_language(base).script, _OTHER_SCRIPTS.get(base))
+    if not (is_usual and _codes(language) & _CLD2 and _codes(language) & langid):
         known = _CLD2 & langid | _OTHER_CODES.keys()
         raise ValueError(
             f"language '{language}' cannot be told from others: use --no-language-check, or in an experiment "
-            "cleaning=false; those that can are zh, "
+            "cleaning=false; those that can, in their usual scripts, are zh, "
             f"{', '.join(sorted(known))}"
         )
 
@@ -72,17 +73,13 @@ def require_known(language: str) -> None:
 def is_other_language(text: str, language: str) -> bool:
     """Whether a normalized line is surely in another language.
 
-    In doubt it is not: short lines, names and numbers pass. Of a language in a script that is not its usual one, such
-    as Punjabi in Arabic script (``pa_Arab``), only lines in other scripts are known to be in another language.
+    In doubt it is not: short lines, names and numbers pass.
     """
     if is_chinese(language):
         return _is_not_chinese(text)
     codes = _codes(language)
     if _is_east_asian(text) and not codes & _EAST_ASIAN:
         return True
-    base, script = read_language(language)
-    if script not in (read_language(base).script, _OTHER_SCRIPTS.get(base)):
-        return _is_in_other_script(text, script)
     if not _is_suspect(text, codes):
         return False
     words = [word for word in _WORD.findall(text) if not word[0].isupper()]
@@ -106,14 +103,6 @@ def _is_east_asian(text: str) -> bool:
     if text.isascii():
         return False
     return 2 * len(_EAST_ASIAN_LETTER.findall(text)) > sum(map(str.isalpha, text))
-
-
-def _is_in_other_script(text: str, script: str) -> bool:
-    """Whether more than half of the letters, and more than those of a name or two, are of other scripts."""
-    letters = sum(map(str.isalpha, text))
-    # regex compiles a pattern once, as re does.
-    others = letters - len(regex.findall(rf"(?=\p{{L}})\p{{Script={script}}}", text))
-    return others >= _MIN_LETTERS and 2 * others > letters
 
 
 def _is_not_chinese(text: str) -> bool:

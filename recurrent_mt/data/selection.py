@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
@@ -21,9 +21,9 @@ from .parallel_text import (
     Block,
     check_outputs,
     name_sides,
-    partial_folder,
-    publish_corpus,
     read_blocks,
+    write_report,
+    write_sides,
 )
 from .reports import table
 from .words import lowercase_tokens
@@ -69,18 +69,14 @@ class LanguageScorer:
         return [[get(token, UNKNOWN) for token in sentence] for sentence in sentences]
 
 
-class ScoredBlock(NamedTuple):
-    """Scores of the pairs of a block."""
+def score_block(block: Block, source: LanguageScorer, target: LanguageScorer) -> tuple[np.ndarray, np.ndarray]:
+    """The differences of both sides, added (Axelrod, He and Gao 2011): float32; and how many tokens the sources have.
 
-    scores: np.ndarray  # float32, the lower, the more like the domain
-    words: np.ndarray  # uint32, tokens of the source
-
-
-def score_block(block: Block, source: LanguageScorer, target: LanguageScorer) -> ScoredBlock:
-    """Adds the differences of both sides (Axelrod, He and Gao 2011)."""
+    The lower the score of a pair, the more is it like the domain.
+    """
     source_tokens, target_tokens = tokenize_lines(block.source), tokenize_lines(block.target)
     scores = source.differences(source_tokens) + target.differences(target_tokens)
-    return ScoredBlock(scores.astype("<f4"), np.array([len(line) for line in source_tokens], "<u4"))
+    return scores.astype("<f4"), np.array([len(line) for line in source_tokens], "<u4")
 
 
 def as_markdown(out: Path, report: dict[str, Any]) -> str:
@@ -152,31 +148,27 @@ def select(selection: Selection) -> dict[str, Any]:
         LanguageScorer(tokenize_lines(own), tokenize_lines(general))
         for own, general in zip(domain, sample, strict=True)
     ]
-    with partial_folder(selection.out) as folder:
-        scores, words = _score(selection, scorers)
-        taken = take_lowest(scores, words, selection.words)
-        written = _write(selection, taken, folder)
-        report = {
-            "pairs": pairs,
-            "in_domain_pairs": len(domain[0]),
-            "sampled_pairs": len(sample[0]),
-            "vocabulary": [scorer.vocabulary_size for scorer in scorers],
-            "words_wanted": selection.words,
-            "seed": selection.seed,
-            "words": int(words.sum(dtype=np.int64)),
-            "selected_pairs": int(taken.sum()),
-            "selected_words": int(words[taken].sum(dtype=np.int64)),
-            "highest_selected": float(scores[taken].max()),
-            "mean_score_selected": float(scores[taken].mean(dtype=float)),
-            "mean_score_others": 0.0 if taken.all() else float(scores[~taken].mean(dtype=float)),
-        }
-        publish_corpus(
-            dict(zip(selection.languages, written, strict=True)),
-            selection.out,
-            selection.report,
-            markdown=as_markdown(selection.out, report),
-            numbers=report,
-        )
+    scores, words = _score(selection, scorers)
+    taken = take_lowest(scores, words, selection.words)
+    with write_sides(selection.out, selection.languages) as sides:
+        for block in read_blocks([selection.source], [selection.target]):
+            first = block.first_line - 1
+            block.write(sides, taken[first : first + len(block.source)])
+    report = {
+        "pairs": pairs,
+        "in_domain_pairs": len(domain[0]),
+        "sampled_pairs": len(sample[0]),
+        "vocabulary": [scorer.vocabulary_size for scorer in scorers],
+        "words_wanted": selection.words,
+        "seed": selection.seed,
+        "words": int(words.sum(dtype=np.int64)),
+        "selected_pairs": int(taken.sum()),
+        "selected_words": int(words[taken].sum(dtype=np.int64)),
+        "highest_selected": float(scores[taken].max()),
+        "mean_score_selected": float(scores[taken].mean(dtype=float)),
+        "mean_score_others": 0.0 if taken.all() else float(scores[~taken].mean(dtype=float)),
+    }
+    write_report(selection.report, as_markdown(selection.out, report), report)
     return report
 
 
@@ -240,20 +232,10 @@ def _score(selection: Selection, scorers: Sequence[LanguageScorer]) -> tuple[np.
     """Computes the score and the number of words of every pair."""
     score = partial(score_block, source=scorers[0], target=scorers[1])
     blocks = read_blocks([selection.source], [selection.target])
-    scores, words = [], []
+    scored = []
     with tqdm(desc="scoring", unit=" pairs", mininterval=PAUSE) as progress:
-        for scored in ordered_map(score, blocks, selection.jobs):
-            scores.append(scored.scores)
-            words.append(scored.words)
-            progress.update(len(scored.scores))
-    return np.concatenate(scores), np.concatenate(words)
-
-
-def _write(selection: Selection, taken: np.ndarray, folder: Path) -> list[Path]:
-    """Writes the pairs that are taken (N,) bool; returns the files."""
-    paths = [folder / "selected.source", folder / "selected.target"]
-    with paths[0].open("wb") as source_file, paths[1].open("wb") as target_file:
-        for block in read_blocks([selection.source], [selection.target]):
-            first = block.first_line - 1
-            block.write((source_file, target_file), taken[first : first + len(block.source)])
-    return paths
+        for found in ordered_map(score, blocks, selection.jobs):
+            scored.append(found)
+            progress.update(len(found[0]))
+    scores, words = map(np.concatenate, zip(*scored))
+    return scores, words

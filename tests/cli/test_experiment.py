@@ -95,7 +95,7 @@ def test_text_in_a_folder_with_a_space_in_its_path_is_read(folder, spaced, colle
     # What results are called after such a text has none.
     said = experiment("wmt-fr-en.yaml", "--dry-run", **options, test="test,../far away", add="far away")
     for path, name in (("far away", "added-far-away"), ("corpus/../far away", "test-far-away")):
-        out = rf"--pair fr-en --out \S+/raw/{name}.new "
+        out = rf"--pair fr-en --out \S+/raw/{name} "
         assert re.search(rf"get local '{spaced}/{path}' --unchanged \w+ \w+ {out}", said)
     held_out = r"\S+/held-out/valid \S+/held-out/test \S+/held-out/test1 corpora/\S+/extra/far-\w+/raw/test"
     assert re.search(rf" --exclude {held_out} --jobs ", said)

@@ -1,10 +1,12 @@
-from recurrent_mt.data.reports import SideStatistics, as_markdown, count_side
+from recurrent_mt.data.reports import count_side
 from tests.commands import call
 
 
 def test_counts():
-    side = count_side(["a b a\n", "\n", "c d d d\n"], {"a", "b"})
-    assert side == SideStatistics(sentences=3, tokens=7, longest=4, types=4, unknown_tokens=4, unknown_types=2)
+    lines = ["a b a\n", "\n", "c d d d\n"]
+    assert count_side(lines, {"a", "b"}) == ["3", "7", "2.3", "4", "4", "4 (57.14%)", "2"]
+    assert count_side(["a " * 1000], {}) == ["1", "1,000", "1000.0", "1,000", "1", "1,000 (100.00%)", "1"]
+    assert count_side([], {}) == ["0", "0", "0.0", "0", "0", "0 (0.00%)", "0"]
 
 
 def test_a_file_that_is_not_utf_8_is_named_with_its_line(tmp_path):
@@ -14,10 +16,3 @@ def test_a_file_that_is_not_utf_8_is_named_with_its_line(tmp_path):
     folders = ("--prepared", tmp_path, "--dictionaries", tmp_path, "--splits", "test", "--out", tmp_path / "report.md")
     done = call("data-report", *folders, "--source-lang", "fr", "--target-lang", "en")
     assert done.returncode == 1 and f"{tmp_path}/test.fr, line 2: byte 6 is not UTF-8" in done.stderr
-
-
-def test_markdown():
-    side = SideStatistics(sentences=4, tokens=1000, longest=400, types=90, unknown_tokens=25, unknown_types=20)
-    text = as_markdown({("test", "fr"): side}, {"fr": 3000, "en": 10})
-    assert "3,000 tokens of fr, 10 tokens of en" in text
-    assert "| test | fr | 4 | 1,000 | 250.0 | 400 | 90 | 25 (2.50%) | 20 |" in text

@@ -14,7 +14,6 @@ rule find_published:
         "recurrent-mt get find {params.identifiers} --out {output} > {log} 2>&1"
 
 
-# What a call leaves that was killed between the tool's end and the last command stops the tool: it replaces no folder.
 rule get_text:
     input:
         corpus("get_inputs", "set"),
@@ -32,8 +31,7 @@ rule get_text:
     message:
         "Getting {wildcards.set}"
     shell:
-        "rm -rf {params.out}.new && recurrent-mt get {params.what} --pair {PAIR} --out {params.out}.new > {log} 2>&1"
-        " && mv {params.out}.new/* {params.out} && rmdir {params.out}.new"
+        "recurrent-mt get {params.what} --pair {PAIR} --out {params.out} > {log} 2>&1"
 
 
 rule join_held_out:

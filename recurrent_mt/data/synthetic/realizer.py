@@ -57,13 +57,6 @@ class Tree:
         for child in self.children:
             yield from child.leaves()
 
-    def subtrees(self) -> Iterator[Tree]:
-        """Yields this tree and every phrase below it, parents first."""
-        yield self
-        for child in self.children:
-            if isinstance(child, Tree):
-                yield from child.subtrees()
-
 
 Node = Leaf | Tree
 

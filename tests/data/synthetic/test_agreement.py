@@ -69,11 +69,18 @@ def agrees(phrase, forms):
     return bool(ANY.intersection(*(forms.get(word, ANY) for word in words_that_agree(phrase))))
 
 
+def phrases(tree):
+    yield tree
+    for child in tree.children:
+        if not isinstance(child, Leaf):
+            yield from phrases(child)
+
+
 def count_agreeing(trees, forms):
     """Asserts that all noun phrases agree, but those of time expressions, whose nouns are not in the table."""
     checked = 0
     for tree in trees:
-        for phrase in tree.subtrees():
+        for phrase in phrases(tree):
             if all(noun in forms for noun in nouns_of(phrase)):
                 assert agrees(phrase, forms), str(phrase)
                 checked += len(words_that_agree(phrase)) > 1
