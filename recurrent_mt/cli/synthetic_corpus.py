@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Makes the corpus, unless it is there."""
+    """Makes the corpus."""
     sizes = {split: getattr(options, split) for split in writing.SPLITS}
-    made = writing.write_corpus(options.out, options.pair, sizes, options.seed, max_words=options.max_words)
-    print(f"{options.out}: {'made' if made else 'is there already, made with the same settings; nothing to do'}")
+    writing.write_corpus(options.out, options.pair, sizes, options.seed, max_words=options.max_words)
+    print(f"{options.out}: made")

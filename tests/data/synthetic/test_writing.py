@@ -26,31 +26,17 @@ def test_files(tmp_path):
     assert [path.name for path in out.parent.iterdir()] == ["corpus"]
 
 
-def test_a_corpus_that_is_there(tmp_path):
-    """The same settings do nothing, and other ones are refused."""
-    make_corpus(tmp_path / "corpus", *SMALL)
-    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "corpus").iterdir()}
-    again = make_corpus(tmp_path / "corpus", *SMALL)
-    assert again.returncode == 0 and "is there already" in again.stdout
-    other = make_corpus(tmp_path / "corpus", *SMALL, "--seed", "2")
-    assert other.returncode == 1 and "holds a corpus made with other settings, or something else" in other.stderr
-    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "corpus").iterdir()} == before
-
-
-def test_a_folder_of_something_else_is_left_alone(tmp_path):
+def test_a_corpus_that_is_there_is_replaced_and_nothing_else_is(tmp_path):
     (tmp_path / "letter.txt").write_text("dear reader")
-    with pytest.raises(FileExistsError, match="or something else: remove it or choose another folder"):
-        write_corpus(tmp_path, "fr-en", {"train": 1})
-    assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
-
-
-def test_an_empty_folder_is_filled(tmp_path):
-    assert write_corpus(tmp_path, "fr-en", {"test": 2})
-    assert len((tmp_path / "test.src").read_text(encoding="utf-8").splitlines()) == 2
+    write_corpus(tmp_path, "fr-en", {"test": 2})
+    before = (tmp_path / "test.src").read_text(encoding="utf-8")
+    write_corpus(tmp_path, "fr-en", {"test": 2}, seed=2)
+    assert before.count("\n") == 2 and (tmp_path / "test.src").read_text(encoding="utf-8") != before
+    assert (tmp_path / "letter.txt").read_text() == "dear reader"
 
 
 def test_nothing_is_left_where_making_fails(tmp_path, monkeypatch):
     monkeypatch.setattr("recurrent_mt.data.synthetic._PATIENCE", 5)
     with pytest.raises(RuntimeError, match="ask for fewer sentences"):
         write_corpus(tmp_path / "corpus", "fr-en", {"test": 100000}, max_words=3)
-    assert not any(tmp_path.iterdir())
+    assert not any((tmp_path / "corpus").iterdir())
