@@ -1,6 +1,5 @@
 """An experiment of one's own is one new file. The slow tests of ablations and comparisons run such files to the end."""
 
-import os
 import re
 import subprocess
 from pathlib import Path
@@ -11,7 +10,7 @@ from recurrent_mt.cli.experiment import report
 from recurrent_mt.runs.experiment import PROJECT, read_experiment
 from recurrent_mt.runs.plan import make_plan
 from recurrent_mt.runs.view import lay_out_results, show_results
-from tests.cli.recipes import BIN, command, copy, experiment, needs_tools, run, write_corpus
+from tests.cli.recipes import command, copy, experiment, needs_tools, run, write_corpus
 
 pytestmark = needs_tools
 
@@ -100,21 +99,6 @@ def test_text_in_a_folder_with_a_space_in_its_path_is_read(folder, spaced, colle
     held_out = r"\S+/held-out/valid \S+/held-out/test \S+/held-out/test1 corpora/\S+/extra/far-\w+/raw/test"
     assert re.search(rf" --exclude {held_out} --jobs ", said)
     assert re.search(rf" --unchanged \w+ '{spaced}/far away.fr' < '{spaced}/far away.fr' > \S+/raw/test.fr ", said)
-
-
-def test_a_copy_that_was_killed_before_its_last_step_is_made_again(collected, tmp_path):
-    (line,) = [line for line in collected.splitlines() if "get local" in line and "corpus/valid'" in line]
-    new, place = re.search(r"mv (\S+)/\* (\S+) ", line).groups()
-    log = re.search(r"> (\S+) 2>&1", line)[1]
-    for folder in (new, place, Path(log).parent):
-        (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / new / "text.fr").write_text("Un chat dort.\n")
-    shell = ["bash", "-euo", "pipefail", "-c", line.strip().removeprefix("$ ")]
-    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(shell, env={**os.environ, "PATH": path}, cwd=tmp_path)
-    assert not done.returncode, (tmp_path / log).read_text()
-    assert sorted(path.name for path in (tmp_path / place).iterdir()) == ["text.en", "text.fr"]
-    assert not (tmp_path / new).exists()
 
 
 def test_what_is_published_is_looked_up_once_for_each_experiment(tmp_path):

@@ -108,6 +108,8 @@ def test_both_sides_appear_when_they_are_whole(tmp_path):
     with pytest.raises(RuntimeError, match="broken"):
         write_pairs(broken(), tmp_path / "set", LANGUAGES)
     assert not list(tmp_path.rglob("*.*"))
+    # What a call left that was killed between its last two steps is no part of the next.
+    (tmp_path / "set" / "text.fr").write_text("zero\n")
     assert write_pairs([("un", "one"), ("", "two")], tmp_path / "set", LANGUAGES) == 2
     assert (tmp_path / "set" / "text.fr").read_text() == "un\n\n"
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["set", "text.en", "text.fr"]
