@@ -9,14 +9,15 @@ For given translations, by forced decoding, with gold links (0-0 1-2 …, source
     recurrent-mt align --checkpoint checkpoint_best.pt --data DATA --source test.fr --target test.en \
         --gold test.fr-en.align --sentences 0 3 --out DIR
 
-DIR gets summary.txt, .md, and .json, a figure for each requested sentence, and, with a checkpoint, figures output-N of
-what the model itself writes (beam 5).
+DIR gets alignments.jsonl, a matrix of weights a line; summary.txt, .md, and .json; a figure for each sentence asked for;
+and, with a checkpoint, figures output-N of what the model itself writes (beam 5).
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -29,8 +30,11 @@ from ..evaluation.figures import choose_examples, save_figure
 from ..evaluation.tables import result_files, tables_as_text, write_results
 from ..plugin_finder import import_from_plugin
 from ..subwords import END_OF_SENTENCE, SCHEMES, require_scheme
-from ..text_files import check_output_files, read_sentences
+from ..text_files import check_output_files, read_sentences, write_text
 from ..translation.model import BEAM
+
+#: What the weights are written to.
+MATRICES = "alignments.jsonl"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -71,7 +75,7 @@ def run(options: argparse.Namespace) -> None:
     """Prints the summary, and writes it and the figures to the folder."""
     refuse_contradictions(options)
     read = filter(None, [options.log, options.source, options.target, options.gold])
-    check_output_files(read, result_files(options.out / "summary"))
+    check_output_files(read, [options.out / MATRICES, *result_files(options.out / "summary")])
     options.out.mkdir(parents=True, exist_ok=True)
     found = read_alignments(options)
     sides = [side for one in found for side in (one.source, one.target)]
@@ -79,6 +83,7 @@ def run(options: argparse.Namespace) -> None:
     if options.gold and not options.segmentation and (piece := next(filter(is_subword, chain(*sides)), None)):
         options.parser.error(f"--gold has links of words, and {piece} is a part of one: give --segmentation")
     alignments = [alignment.merged(options.segmentation) for alignment in found]
+    write_alignments(options.out / MATRICES, alignments)
     gold = read_gold_links(options.gold) if options.gold else None
     records = score_alignments(ATTENTION, alignments, gold)
     table = alignment_table(records)
@@ -111,6 +116,13 @@ def read_alignments(options: argparse.Namespace) -> list[SoftAlignment]:
     sides = [read_sentences(file) for file in (options.source, options.target)]
     find = import_from_plugin("alignments", "checkpoints").forced_alignments
     return [SoftAlignment.of_lists(*found) for found in find(checkpoint, *sides, max_tokens=options.max_tokens)]
+
+
+def write_alignments(path: Path, alignments: Sequence[SoftAlignment]) -> None:
+    """Writes a JSON object a line: sentence (from 0), source, target, and weights, a row for each target token."""
+    fields = ((one.number, one.source, one.target, one.weights.round(5).tolist()) for one in alignments)
+    objects = (dict(zip(("sentence", "source", "target", "weights"), values, strict=True)) for values in fields)
+    write_text(path, "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in objects))
 
 
 def draw(

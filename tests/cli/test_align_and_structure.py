@@ -114,8 +114,11 @@ def test_align_draws_and_scores_the_alignments_of_a_model(folder, tmp_path):
         "summary.txt",
         "summary.md",
         "summary.json",
+        "alignments.jsonl",
         *("sentence-2.svg", "sentence-3.svg", "output-2.svg", "output-3.svg"),
     }
+    first = json.loads((tmp_path / "out" / "alignments.jsonl").read_text().splitlines()[0])
+    assert [len(first["weights"]), len(first["weights"][0])] == [len(first["target"]), len(first["source"])]
     records = json.loads((tmp_path / "out" / "summary.json").read_text())["records"]
     assert {one["metric"]: one["value"] for one in records if one["by"] == "all"}["sure gold links"] == 6
     assert "Weights over given translations, the target." in done.stdout
