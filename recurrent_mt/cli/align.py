@@ -9,8 +9,8 @@ For given translations, by forced decoding, with gold links (0-0 1-2 …, source
     recurrent-mt align --checkpoint checkpoint_best.pt --data DATA --source test.fr --target test.en \
         --gold test.fr-en.align --sentences 0 3 --out DIR
 
-DIR gets alignments.jsonl, a matrix of weights a line; summary.txt, .md, and .json; a figure for each sentence asked for;
-and, with a checkpoint, figures output-N of what the model itself writes (beam 5).
+DIR gets alignments.jsonl, a matrix of weights a line; summary.txt, .md, and .json; a figure for each requested
+sentence; and, with a checkpoint, figures output-N of what the model itself writes (beam 5).
 """
 
 from __future__ import annotations
