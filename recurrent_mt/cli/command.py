@@ -35,8 +35,6 @@ Scores and reports:
       recurrent-mt analyze runs/quickstart-fr-en --out analysis
   report               make one HTML page: tables, charts, and a browser of all sentences
       recurrent-mt report runs/quickstart-fr-en --out report.html
-  samples              show the translations with the best, the median, and the worst chrF
-      recurrent-mt samples --source test.fr --reference test.en --system mine=mine.en
   beams                print BLEU, length, and speed by beam, and draw the curve
       recurrent-mt beams --system mine=FOLDER --reference test.en --target-lang en --out beams
   learning-curves      draw validation loss against updates; one line per system, the mean of its seeds

@@ -93,7 +93,7 @@ def test_the_list_is_there_before_anything_heavy_is_loaded():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["scmaples"], "error: there is no tool 'scmaples': did you mean samples?\n"),
+        (["comapre"], "error: there is no tool 'comapre': did you mean compare?\n"),
         (["compare-systems"], "error: there is no tool 'compare-systems': did you mean compare?\n"),
         (["xyzzy"], "error: there is no tool 'xyzzy': see recurrent-mt --help\n"),
     ],

@@ -61,14 +61,6 @@ def test_analyze_scores_with_all_and_counts_words_in_the_first(files):
     assert found.sentence_scores["mine"] == pytest.approx(expected)
 
 
-def test_samples_scores_with_all_and_shows_them(files):
-    done = call("samples", "--source", files / "fr", *both(files), "--count", 1)
-    assert done.returncode == 0, done.stderr
-    assert "  reference: a dog runs in the park  \n  reference: the dog is running in the park  \n" in done.stdout
-    expected = sacrebleu.sentence_chrf(TEXTS["mine"][0], [side[0] for side in REFERENCES]).score
-    assert f"  mine ({expected:.0f}): the dog runs in the park" in done.stdout
-
-
 def test_meteor_takes_the_best_of_them():
     alone = [statistics("meteor", TEXTS["mine"], side).score_sentences() for side in REFERENCES]
     found = statistics("meteor", TEXTS["mine"], TEXTS["en"], further_references=[TEXTS["en2"]])
