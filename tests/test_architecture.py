@@ -96,6 +96,7 @@ ALLOWED = {
             *("recurrent_mt.subwords", "recurrent_mt.text_form"),
             *("recurrent_mt.arguments", "recurrent_mt.characters", "recurrent_mt.text_files"),
             *("recurrent_mt.resumable_file", "recurrent_mt.search_process", "recurrent_mt.versions"),
+            "recurrent_mt.file_lock",
         },
         "__main__.py": {"recurrent_mt.cli"},
     },

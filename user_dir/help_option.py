@@ -28,8 +28,8 @@ def _with_help(parse: Callable[..., Any]) -> Callable[..., Any]:
         line = sys.argv[1:] if input_args is None else input_args
         rest = [word for word in line if word not in HELP_FLAGS]
         chosen, _ = parser.parse_known_args(rest) if len(rest) < len(line) else (None, [])
-        # Without a model, fairseq cannot add options to its parser.
-        if chosen is None or getattr(chosen, "arch", "") is None:
+        # Without a model or a task, fairseq cannot add options to its parser.
+        if chosen is None or None in (getattr(chosen, "arch", ""), getattr(chosen, "task", "")):
             return parse(parser, input_args, *arguments, **keywords)
         calls = []
 

@@ -69,7 +69,11 @@ def run(options: argparse.Namespace) -> None:
     demos = make_demos(options.models, options.data)
     from ..demo.page import build_page, serve
 
-    address = serve(build_page(demos), host=options.host, port=options.port, share=options.share)
+    try:
+        address = serve(build_page(demos), host=options.host, port=options.port, share=options.share)
+    except (OSError, OverflowError) as error:
+        message = f"the page cannot be at {options.host}: {error}; choose another --port or --host"
+        raise OSError(message) from error
     print(f"{address} (Ctrl-C ends it)", flush=True)
     try:
         threading.Event().wait()

@@ -19,8 +19,10 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
 from ..arguments import positive
+from ..file_lock import open_locked
 from ..runs.folder import OUTCOME, PEAK_MEMORY, TRAIN_LOG
 from ..runs.outcomes import judge, was_interrupted
 from ..runs.processes import share_threads, start_processes
@@ -49,20 +51,39 @@ def run(options: argparse.Namespace) -> int:
         options.parser.error("give a command to run")
     folder: Path = options.folder
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / OUTCOME).unlink(missing_ok=True)
     program, *arguments = options.command
     begin = start_processes(shutil.which(program) or program, options.processes, flags=arguments)
     command = [*begin, *arguments]
     log = folder / TRAIN_LOG
-    end_line(log)
-    with log.open("ab") as file:
-        start = file.tell()
+    with open_log(log) as file:
+        (folder / OUTCOME).unlink(missing_ok=True)
+        end_line(log)
+        start = file.seek(0, os.SEEK_END)
         environment = share_threads(os.environ, options.processes)
         status = measure(command, folder / PEAK_MEMORY, file.fileno(), environment)
     if was_interrupted(log, status, start=start):
         return status
     replace(judge(log, status, start=start), versions=describe_versions()).write(folder / OUTCOME)
     return 0
+
+
+def open_log(log: Path) -> IO[bytes]:
+    """Opens a log that is locked as long as this process, or the training that it starts and that writes it, runs.
+
+    Raises:
+        RuntimeError: if another training writes it, such as one that a killed call has left behind.
+    """
+
+    def open_it() -> int:
+        return os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+
+    try:
+        file = open_locked(log, open_it)
+    except OSError:  # there are no such locks where the folder is
+        file = open_it()
+    if file is None:
+        raise RuntimeError(f"another training still writes {log}: wait for it, or end it")
+    return os.fdopen(file, "ab")
 
 
 def end_line(log: Path) -> None:

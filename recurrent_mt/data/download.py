@@ -21,7 +21,7 @@ from ..text_files import DAMAGE, OPENERS, FileError
 
 TARS = (".tar", ".tgz", ".tar.gz", ".tar.xz", ".tar.bz2")
 #: What these readers raise on a file that is cut off or damaged.
-_DAMAGE = (*DAMAGE, zipfile.BadZipFile)
+_DAMAGE = (*DAMAGE, tarfile.TarError, zipfile.BadZipFile)
 
 _BLOCK = 1 << 18
 #: Connections in a row that bring nothing new before a server is given up.
@@ -48,6 +48,10 @@ def require_whole(path: Path, name: str) -> None:
             with zipfile.ZipFile(path) as archive:
                 if member := archive.testzip():
                     raise FileError(path, f"the file is damaged: the checksum of {member} in it is wrong")
+        elif name.endswith(".tar"):
+            with tarfile.open(path, "r|") as tar:
+                for _ in tar:
+                    pass
         for ending, opener in OPENERS.items():
             if name.endswith(ending) or (ending == ".gz" and name.endswith(".tgz")):
                 with opener(path, "rb") as file:
@@ -158,7 +162,11 @@ def _receive(url: str, partial: Path, version: Path) -> bool:
         version.unlink()
         return False
     with response:
-        if response.status != http.client.PARTIAL_CONTENT:
+        if response.status == http.client.PARTIAL_CONTENT:
+            if not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
+                version.unlink(missing_ok=True)
+                raise http.client.HTTPException("the server sends another part of the file than was asked for")
+        else:
             start = 0
             version.unlink(missing_ok=True)
             tag = response.headers.get("ETag") or response.headers.get("Last-Modified")

@@ -87,6 +87,8 @@ def check_outputs(inputs: Iterable[Path], out: Path, languages: Iterable[str], r
     sides = [Path(f"{out}.{language}") for language in languages]
     if sides[0] == sides[1]:
         raise ValueError(f"both sides would be {sides[0]}: give two languages")
+    if report.suffix == ".json":
+        raise ValueError(f"--report {report}: its numbers get that name; give the report another, such as REPORT.md")
     inputs = list(inputs)
     check_output_files(inputs, sides)
     check_output_files([*inputs, *sides], [report, report.with_suffix(".json")], "--report")

@@ -108,6 +108,8 @@ def fetch(corpus: PublishedSet, folder: Path, mirror: str | None = None) -> Path
     """
     address = urlsplit(corpus.url)
     place = f"{address.netloc}{address.path}"
+    if not address.netloc or ".." in place.split("/"):
+        raise ValueError(f"{corpus.url} leads out of the folder of downloads: an address has a host, and no '..'")
     url = f"{mirror.rstrip('/')}/{place}" if mirror else corpus.url
     return download(url, folder / place)
 

@@ -104,6 +104,8 @@ def add_record(path: str | PathLike[str], sentence: TranslatedSentence, record: 
     """Adds what one ``KEY-ID`` line says of its sentence."""
     key, _, value = record.groups()
     if key == "S":
+        if sentence.source is not None:
+            raise FileError(path, f"a second source of sentence {sentence.number}: two runs in one file", line=line)
         sentence.source = value
     elif key == "H":
         sentence.hypotheses.append(LoggedHypothesis(line, *split_score(path, value, line)))
@@ -111,6 +113,9 @@ def add_record(path: str | PathLike[str], sentence: TranslatedSentence, record: 
         message = f"a {key} line of sentence {sentence.number} without an H line before it"
         raise FileError(path, message, line=line)
     elif key == "D":
+        if sentence.hypotheses[-1].text is not None:
+            message = f"a D line of sentence {sentence.number} without its H line: was there a progress bar?"
+            raise FileError(path, message, line=line)
         sentence.hypotheses[-1].text = split_score(path, value, line)[1]
     else:
         sentence.hypotheses[-1].alignment = value

@@ -78,7 +78,8 @@ def launch(plan: Plan, settings: Launch, say: Callable[[str], None] = print) -> 
     (out / "results").mkdir(parents=True, exist_ok=True)
     locks = out / ".snakemake" / "locks"
     if any(locks.glob("*")):
-        raise RuntimeError(f"{out} is locked: wait for the call that works there; if it was killed, remove {locks}")
+        message = f"{out} is locked: wait for the call that works there; if it was killed, and nothing of it runs"
+        raise RuntimeError(f"{message} any more, remove {locks}")
     lay_out_results(plan, out)
     for file in again:
         file.unlink()
@@ -125,6 +126,7 @@ def run_workflow(plan: Plan, settings: Launch, folder: Path, place: Path, *, aga
 
     Raises:
         StoppedError: after a signal.
+        RuntimeError: if Snakemake alone was killed, as where memory ran out.
     """
     threads = threads_of_a_training(settings, os.environ)
     file = place / "experiment.yaml"
@@ -137,6 +139,8 @@ def run_workflow(plan: Plan, settings: Launch, folder: Path, place: Path, *, aga
     status, stopped = run_engine(command, environment())
     if stopped:
         raise StoppedError("stopped; rerun the same command to resume")
+    if status < 0:
+        raise RuntimeError(f"Snakemake was ended by signal {-status}; what it has started may still run in {folder}")
     return status
 
 

@@ -58,6 +58,7 @@ def test_help_without_a_model_is_fairseqs_and_that_of_generate_has_the_tasks_opt
     assert "arch" in print_help(capsys)
     parser = options.get_generation_parser
     assert "shrinking-beam" in print_help(capsys, "--task", "published_translation", parser=parser)
+    assert "path" in print_help(capsys, parser=lambda: options.get_validation_parser(default_task=None))
 
 
 def test_command_lines_without_help_are_parsed_as_usual():

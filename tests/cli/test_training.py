@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 
+import psutil
 import pytest
 
 from recurrent_mt.runs.processes import share_threads
@@ -55,6 +56,21 @@ def test_a_log_is_continued_and_a_line_cut_off_swallows_none(tmp_path):
     (tmp_path / "train.log").write_text("cut o")
     train(tmp_path, *python("print('whole')"))
     assert (tmp_path / "train.log").read_text() == "cut o\nwhole\n"
+
+
+def test_two_trainings_do_not_write_in_one_folder(tmp_path):
+    """What a killed call has left behind goes on, and holds its log."""
+    first = subprocess.Popen(training(tmp_path, *holding(1, "import time; time.sleep(60)")))
+    wait_until(lambda: "held" in written(tmp_path / "train.log"))
+    (left,) = psutil.Process(first.pid).children()
+    first.kill()
+    first.wait()
+    try:
+        assert "another training still writes" in train(tmp_path, *python("print('second')"), status=1).stderr
+        assert "second" not in (tmp_path / "train.log").read_text()
+    finally:
+        left.kill()
+    wait_until(lambda: call("training", tmp_path, *python("print('third')")).returncode == 0)
 
 
 @pytest.mark.parametrize(

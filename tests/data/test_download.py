@@ -94,6 +94,7 @@ DAMAGED = {
     "empty.gz": (b"", "is empty"),
     "cut.gz": (gzip.compress(CONTENT)[:-500], "cut off or damaged"),
     "cut.tgz": (gzip.compress(CONTENT)[:-500], "cut off or damaged"),
+    "cut.tar": (b"\1" * 1000, "cut off or damaged"),
     "page.zip": (b"<html>not found</html>", "cut off or damaged"),
 }
 

@@ -135,6 +135,8 @@ def test_two_calls_do_not_write_in_one_folder(tmp_path):
 def test_two_sides_are_two_files(tmp_path):
     with pytest.raises(ValueError, match=r"both sides would be .*out\.en: give two languages"):
         check_outputs([], tmp_path / "out", ("en", "en"), tmp_path / "report.md")
+    with pytest.raises(ValueError, match=r"report\.json: its numbers get that name"):
+        check_outputs([], tmp_path / "out", ("fr", "en"), tmp_path / "report.json")
 
 
 def limit(folder, prefix, **options):

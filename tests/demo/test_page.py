@@ -135,6 +135,11 @@ def test_tabs_show_the_pyramid_and_the_cuts(page):
     assert texts(page, "#cuts details:first-of-type td:first-child") == ["1", "2", "3"]
 
 
+def pending(browser):
+    """What is still to come of an answer."""
+    return browser.find_elements(By.CSS_SELECTOR, "#cuts .to-come")
+
+
 def own_translation(browser):
     """The field for a translation of one's own."""
     open_tab(browser, "Your translation")
@@ -168,6 +173,8 @@ def test_a_new_sentence_has_no_translation_of_the_one_before(page):
 
 def test_a_translation_of_ones_own_is_scored_word_by_word(page, demo):
     type_sentence(page, "s1 s2")
+    # The last that a sentence's answer brings; it scores what stood in the field before.
+    wait_until(lambda: page.find_elements(By.CSS_SELECTOR, "#cuts details") and not pending(page))
     own = own_translation(page)
     own.send_keys(Keys.CONTROL, "a")
     own.send_keys("t3 t1 t4")

@@ -75,6 +75,11 @@ BAD_LOGS = {
         "line 4: expected a score, a tab and a translation",
     ),
     "no translation": ([*block(0)[:2], *block(1), END], "line 1: sentence 0 has no translation"),
+    "a translation behind a progress bar": (
+        [*block(0), "1/1 [00:01] H-0\t-2.0\tsecond", "D-0\t-2.0\tsecond", END],
+        "a D line of sentence 0 without its H line",
+    ),
+    "a sentence twice": ([*block(0), *block(0), END], "a second source of sentence 0"),
     "a detail before its translation": (
         ["D-0\t-1.0\tx", END],
         "line 1: a D line of sentence 0 without an H line",

@@ -36,6 +36,20 @@ def test_every_option_is_read_and_explained(architecture):
     assert all(config._get_help(name) for name in names)
 
 
+@pytest.mark.parametrize(
+    ("architecture", "option", "value"),
+    [
+        ("gru_encoder", "gru_rank", -1),
+        ("gru_encoder", "encoder_transition_depth", 0),
+        ("gru_encoder", "decoder_hidden_size", 0),
+        ("grconv_encoder", "grconv_height", -1),
+    ],
+)
+def test_a_size_that_would_be_another_model_is_refused(architecture, option, value):
+    with pytest.raises(ValueError, match=f"--{option.replace('_', '-')} must be at least [01], not {value}"):
+        build(architecture, **{option: value})
+
+
 @every_architecture
 def test_no_flag_defaults_to_true(architecture):
     config = MODEL_DATACLASS_REGISTRY[architecture]()

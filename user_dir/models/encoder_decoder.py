@@ -9,6 +9,7 @@ from typing import Any, cast
 from fairseq.dataclass.configs import FairseqConfig
 from fairseq.models import FairseqEncoderDecoderModel
 from fairseq.tasks import FairseqTask
+from omegaconf import OmegaConf
 from torch import nn
 
 from recurrent_mt.layers.attention import Attention, DecoderSelfAttention, EncoderSelfAttention
@@ -29,6 +30,13 @@ from .model import Decoder, Encoder
 from .removed import check_removed
 
 logger = logging.getLogger(__name__)
+
+
+#: The least that options may be, by how their names end: less would be another model, without a word.
+LEAST = {
+    **dict.fromkeys(("_dim", "_size", "_layers", "_depth", "_weights"), 1),
+    **dict.fromkeys(("_rank", "_heads", "_height"), 0),
+}
 
 
 class EncoderDecoderModel(FairseqEncoderDecoderModel):
@@ -55,6 +63,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
             ValueError: if options contradict each other; the message names them.
         """
         check_removed(cfg)
+        check_sizes(cfg)
         check_published(cfg)
         max_source_positions, max_target_positions = task.max_positions()
         source_embedding, target_embedding = build_embeddings(cfg, task.source_dictionary, task.target_dictionary)
@@ -177,6 +186,15 @@ UNPUBLISHED = {
     **{f"{side}_transition_depth": 1 for side in ("encoder", "decoder")},
     **{f"{side}_self_attention_heads": 0 for side in ("encoder", "decoder")},
 }
+
+
+def check_sizes(cfg: EncoderDecoderConfig) -> None:
+    """Raises ValueError that names a size below its least."""
+    options = cast("dict[str, Any]", OmegaConf.to_container(cfg)) if OmegaConf.is_config(cfg) else vars(cfg)
+    for name, value in options.items():
+        least = next((least for ending, least in LEAST.items() if name.endswith(ending)), None)
+        if least is not None and isinstance(value, int) and value < least:
+            raise ValueError(f"--{name.replace('_', '-')} must be at least {least}, not {value}")
 
 
 def check_published(cfg: EncoderDecoderConfig) -> None:
