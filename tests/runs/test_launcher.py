@@ -134,6 +134,15 @@ def test_trainings_share_the_processors_unless_someone_knows_better(jobs, enviro
     assert threads_of_a_training(Launch(Path(), jobs=jobs, profile=profile), environment) == threads
 
 
+def test_snakemake_that_was_killed_alone_is_no_step_that_failed(plan, out, monkeypatch):
+    monkeypatch.setattr(launcher, "run_engine", lambda *_: (-9, False))
+    (out / plan.results).mkdir(parents=True)
+    with pytest.raises(
+        RuntimeError, match=f"Snakemake was ended by signal 9; what it has started may still run in {out}"
+    ):
+        launcher.run_workflow(plan, Launch(out), out, out / plan.results)
+
+
 def words(**settings):
     """The command line of Snakemake."""
     folder = Path("run")
