@@ -23,6 +23,7 @@ class DecoderWeights(NamedTuple):
         word_bias: (3H + W,) what is added to the products of a word, or None.
         score: (A,) of additive attention, or None.
         is_min_gru: whether the layer is that of :class:`recurrent_mt.layers.min_gru_decoder.MinGRUDecoder`.
+        second_hop: whether attention asks again after the second of minimal GRUs.
         maxout: whether the readout has maxout.
         word_first: a GRU decoder's order; see :class:`recurrent_mt.layers.decoder.GRUDecoder`.
         norms: (H,) gain and shift of the layer norms below and above the attention of minimal GRUs, or nothing.
@@ -37,6 +38,7 @@ class DecoderWeights(NamedTuple):
     word_bias: Tensor | None
     score: Tensor | None
     is_min_gru: bool
+    second_hop: bool
     maxout: bool
     word_first: bool
     norms: list[Tensor]

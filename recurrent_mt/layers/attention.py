@@ -34,13 +34,15 @@ class Attention(nn.Module):
         kind: one of :data:`ATTENTIONS`.
         state_size: H of the decoder.
         annotation_size: D of the encoder.
+        hops: how often a step asks, 1 or, in a decoder of minimal GRUs, 2.
 
     Raises:
         ValueError: if it compares states with annotations directly and their sizes differ.
     """
 
-    def __init__(self, kind: str, *, state_size: int, annotation_size: int) -> None:
+    def __init__(self, kind: str, *, state_size: int, annotation_size: int, hops: int = 1) -> None:
         super().__init__()
+        self.hops = hops
         compares_directly = kind in ("dot", "scaled_dot")
         if compares_directly and state_size != annotation_size:
             raise ValueError(

@@ -30,7 +30,9 @@ class MinGRUDecoder(nn.Module):
         u_i = MinGRU(c_i, u_{i−1})               what has been translated
         x_i = LN(s_i) + LN(u_i)
 
-    and y_i is scored from x_i, y_{i−1}, and c_i; y_0 is the begin symbol. Each further layer adds LN(MinGRU(x)) to x.
+    and y_i is scored from x_i, y_{i−1}, and c_i; y_0 is the begin symbol. With a second hop (Sukhbaatar et al. 2015,
+    "End-To-End Memory Networks", section 2.2), it is scored from x_i, y_{i−1}, and the attention of x_i, which, unlike
+    s_i, knows what has been translated. Each further layer adds LN(MinGRU(x)) to x.
     Gates and candidates read no state (Feng et al. 2024), so in training, all products of all positions are computed
     at once, and only the sums of :mod:`recurrent_mt.kernels.min_gru` go along a sentence. The recurrence above the
     attention knows which source words have been read; with the one below alone, nothing would.
@@ -83,6 +85,10 @@ class MinGRUDecoder(nn.Module):
     def has_attention(self) -> bool:
         return self.attention is not None
 
+    @property
+    def second_hop(self) -> bool:
+        return self.attention is not None and self.attention.hops == 2
+
     def start(self, source: EncoderOutput) -> DecoderState:
         """Returns the state before the first step."""
         hidden = torch.tanh(self.initial(source.summary)).unflatten(1, (-1, self.size))
@@ -114,6 +120,8 @@ class MinGRUDecoder(nn.Module):
         contexts, attention = self._contexts(top, packing, source, start.keys)
         translated = self.above(contexts, initial[1], packing.batch_sizes)
         top = top + self.above.output(translated, contexts)
+        if self.second_hop:
+            contexts, attention = self._contexts(top, packing, source, start.keys)
         layers = [written, translated]
         for layer, before in zip(cast("Iterable[MinGRU]", self.upper), initial[2:]):
             inputs = self.dropout(top)
@@ -142,6 +150,8 @@ class MinGRUDecoder(nn.Module):
         context, attention = self._read(top, source, state)
         layers.append(min_gru(context[:, : 2 * self.size] + self.above.bias, before[1], batch_sizes=rows))
         top = top + self.above.output(layers[1], None)
+        if self.second_hop:
+            context, attention = self._read(top, source, state)
         for layer, last in zip(cast("Iterable[MinGRU]", self.upper), before[2:]):
             inputs = self.dropout(top)
             layers.append(layer(inputs, last, rows))

@@ -224,6 +224,8 @@ class MinGRUStep(DecoderStep):
         context = self.read(top)
         translated = advance(graph.op("Add", columns(graph, context, 0, width), decoder.above.bias))
         top = graph.op("Add", top, layer_output(graph, decoder.above.output, translated, context))
+        if decoder.second_hop:
+            context = self.read(top)
         for layer in cast("list[MinGRU]", decoder.upper):
             states = advance(project_inputs(graph, layer, top))
             top = graph.op("Add", top, layer_output(graph, layer.output, states, top))

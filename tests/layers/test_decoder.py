@@ -25,6 +25,7 @@ ORDERS = {
     "attention_first": {"word_first": False},
     "word_first": {"word_first": True},
     "min_gru": {"min_gru": True},
+    "second_hop": {"min_gru": True, "second_hop": True},
 }
 VARIANTS = {
     "plain": {"variant": PLAIN},
@@ -46,6 +47,8 @@ def decoders(*factors):
         options = {k: v for factor, name in zip(factors, names) for k, v in factor[name].items()}
         if options.get("min_gru") and names[-2] not in ("plain", "low_rank_and_layer_norm"):
             continue
+        if options.get("second_hop") and attention is None:
+            continue
         name = "-".join([str(attention), *filter(None, names)])
         slow = [] if (attention, *names) in quick else [pytest.mark.slow]
         chosen.append(pytest.param(attention, options, id=name, marks=slow))
@@ -59,14 +62,27 @@ every_decoder = decoders(DEPTHS, ORDERS, VARIANTS, HEADS)
 every_deep_decoder = decoders(ORDERS, VARIANTS, HEADS)
 
 
-def build(attention, num_layers=1, *, word_first=False, min_gru=False, variant=PLAIN, heads=0, backend="packed"):
+def build(
+    attention,
+    num_layers=1,
+    *,
+    word_first=False,
+    min_gru=False,
+    second_hop=False,
+    variant=PLAIN,
+    heads=0,
+    backend="packed",
+):
     torch.manual_seed(3)
     options = {
         "summary_size": SUMMARY,
         "num_layers": num_layers,
         "self_attention": DecoderSelfAttention(HIDDEN, num_heads=heads) if heads else None,
     }
-    decoder = min_grus(attention, variant, options) if min_gru else grus(attention, variant, word_first, options)
+    if min_gru:
+        decoder = min_grus(attention, variant, 1 + second_hop, options)
+    else:
+        decoder = grus(attention, variant, word_first, options)
     for parameter in decoder.parameters():
         torch.nn.init.normal_(parameter, std=0.4)
     decoder.forward = within(backend, decoder.forward)
@@ -79,10 +95,10 @@ def readout(context_size):
     return Readout(state_size=HIDDEN, embed_size=EMBED, context_size=context_size, output_size=OUTPUT)
 
 
-def min_grus(attention, variant, options):
+def min_grus(attention, variant, hops, options):
     size = HIDDEN if attention else SUMMARY
     layers = [MinGRU(inputs, HIDDEN, variant=variant) for inputs in (EMBED, size)]
-    scores = Attention(attention, state_size=HIDDEN, annotation_size=HIDDEN) if attention else None
+    scores = Attention(attention, state_size=HIDDEN, annotation_size=HIDDEN, hops=hops) if attention else None
     return MinGRUDecoder(layers[0], scores, layers[1], readout(size), **options)
 
 

@@ -63,12 +63,15 @@ DECODERS = {
     "attention_first": {"decoder_order": "attention_first"},
     "word_first": {"decoder_order": "word_first"},
     "min_gru": {"decoder_cell": "min_gru", "decoder_layer_norm": True},
+    "second_hop": {"decoder_cell": "min_gru", "decoder_second_hop": True},
 }
 
 
 def searches():
     """By default one encoder with every attention, alone and in an ensemble, each decoder, and the others once."""
     for attention, count, decoder in half(ATTENTION_NAMES, [1, 2], list(DECODERS)):
+        if (attention, decoder) == ("none", "second_hop"):
+            continue
         for architecture in ARCHITECTURES:
             default = architecture == "gru_encoder" or (attention, count) == ("additive", 2)
             yield pytest.param(architecture, attention, count, decoder, marks=() if default else pytest.mark.slow)

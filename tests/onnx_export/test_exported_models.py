@@ -48,6 +48,7 @@ OPTIONS = [
         {"decoder_cell": "min_gru", "decoder_layer_norm": True, "decoder_readout": "linear"},
     ),
     ("gru_encoder", "additive", {"decoder_cell": "min_gru", "decoder_layers": 3, "gru_rank": 2}),
+    ("gru_encoder", "scaled_general", {"decoder_cell": "min_gru", "decoder_second_hop": True}),
     ("gru_encoder", "none", {"decoder_cell": "min_gru"}),
     ("gru_encoder", "additive", {"decoder_out_embed_dim": 8, "share_decoder_input_output_embed": True}),
     (

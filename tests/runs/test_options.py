@@ -17,7 +17,7 @@ QUICKSTART = PROJECT / "configs" / "experiments" / "quickstart.yaml"
 IDENTITIES = {
     "attention": "f597fe3b",
     "cells": "d805a010",
-    "decoders": "6860d41a",
+    "decoders": "cf30231e",
     "depth": "384d3981",
     "dilated": "b2917662",
     "encoders": "ffc65785",

@@ -209,6 +209,17 @@ def test_decoders_with_options_are_searched(decoder, attention):
 
 
 @needs_native
+@pytest.mark.parametrize("attention", ["additive", "scaled_general"])
+def test_attention_that_asks_twice_is_searched(attention):
+    options = {"decoder_cell": "min_gru", "decoder_second_hop": True, "decoder_layer_norm": True}
+    found = assert_same_translations(model(attention=attention, **options), sources([4, 1, 6]))
+    once = assert_same_translations(
+        model(attention=attention, **options | {"decoder_second_hop": False}), sources([4, 1, 6])
+    )
+    assert [one["score"] for one in found[0]] != [one["score"] for one in once[0]]
+
+
+@needs_native
 def test_products_of_words_that_were_dropped_for_lack_of_room_are_computed_again():
     """With a readout as wide as this, there is room for the products of three words."""
     built = model(attention="none", decoder_out_embed_dim=1 << 18, decoder_hidden_size=4)

@@ -107,6 +107,12 @@ class EncoderDecoderConfig(RemovedOptions):
         "--skip-io, --skip-time, and --no-gate-bias",
         was_fixed=True,
     )
+    decoder_second_hop: bool = option(
+        False,
+        "with --decoder-cell min_gru, let attention ask once more, with what both recurrences know, and score words "
+        "from what it finds then (Sukhbaatar et al. 2015, section 2.2)",
+        was_fixed=True,
+    )
     decoder_layers: int = option(
         1,
         "number of decoder layers, as in fairseq's lstm (Bahdanau et al. 2015: 1); the two recurrences of min_gru are "

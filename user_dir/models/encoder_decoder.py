@@ -141,11 +141,14 @@ def build_decoder_layer(
         "num_layers": cfg.decoder_layers,
         "dropout": cfg.dropout,
     }
+    if cfg.decoder_second_hop and (attention is None or str(cfg.decoder_cell) != "min_gru"):
+        raise ValueError("--decoder-second-hop needs --decoder-cell min_gru, and an attention that asks again")
     if str(cfg.decoder_cell) == "min_gru":
         layer = functools.partial(MinGRU, hidden_size=size, variant=min_gru_variant(cfg, "decoder"))
+        sizes = {"state_size": size, "annotation_size": context_size, "hops": 1 + cfg.decoder_second_hop}
         return MinGRUDecoder(
             layer(embed_size),
-            None if attention is None else Attention(attention, state_size=size, annotation_size=context_size),
+            None if attention is None else Attention(attention, **sizes),
             layer(context_size),
             readout(),
             self_attention=decoder_self_attention(cfg),

@@ -192,6 +192,7 @@ def _decoder_weights(decoder: Decoder) -> DecoderWeights:
         word_bias=layer.word_bias,
         score=None if layer.attention is None else layer.attention.score,
         is_min_gru=isinstance(decoder.layer, MinGRUDecoder),
+        second_hop=isinstance(decoder.layer, MinGRUDecoder) and decoder.layer.second_hop,
         maxout=decoder.layer.readout.maxout,
         word_first=decoder.layer.word_first,
         norms=layer.norms,

@@ -196,7 +196,7 @@ using Hypotheses = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>;
 /// The arguments are those of `beam_search` in recurrent_mt/kernels/beam_search.py, in the order of its tuples.
 Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Tensor& embedding,
                        const optional<Tensor>& output_bias, const optional<Tensor>& word_bias,
-                       const optional<Tensor>& score, bool is_min_gru, bool maxout, bool word_first,
+                       const optional<Tensor>& score, bool is_min_gru, bool second_hop, bool maxout, bool word_first,
                        at::TensorList norms, optional<double> norm_epsilon, const Tensor& initial, const Tensor& keys,
                        const Tensor& products, const Tensor& padding_mask, bool has_attention,
                        const optional<Tensor>& allowed, int64_t beam, int64_t longest, int64_t shortest,
@@ -225,6 +225,7 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
                   output_bias,
                   word_bias,
                   word_first,
+                  second_hop,
                   norm_epsilon,
                   norms.vec(),
                   size,
@@ -251,8 +252,9 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def(
       "beam_search(Tensor[] factors, int[] columns, Tensor embedding, Tensor? output_bias, Tensor? word_bias, "
-      "Tensor? score, bool is_min_gru, bool maxout, bool word_first, Tensor[] norms, float? norm_epsilon, "
-      "Tensor initial, Tensor keys, Tensor products, Tensor padding_mask, bool has_attention, Tensor? allowed, "
+      "Tensor? score, bool is_min_gru, bool second_hop, bool maxout, bool word_first, Tensor[] norms, "
+      "float? norm_epsilon, Tensor initial, Tensor keys, Tensor products, Tensor padding_mask, bool has_attention, "
+      "Tensor? allowed, "
       "int beam, int longest, int shortest, float unknown_penalty, float temperature, int begin, int end, "
       "int padding, int unknown) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)",
       torch::dispatch(at::kCPU, &beam_search));

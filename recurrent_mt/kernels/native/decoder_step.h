@@ -32,7 +32,7 @@ struct Decoder {
   at::Tensor embedding;                   // (V, E)
   std::optional<at::Tensor> output_bias;  // (V,)
   std::optional<at::Tensor> word_bias;    // (3H + W,)
-  bool word_first;
+  bool word_first, second_hop;
   std::optional<double> norm_epsilon;  // of the norms of states
   std::vector<at::Tensor> norms;       // (H,) gain and shift of each; those of a GRU's are in the factors
   int64_t size, sums, vocabulary;      // H, W, V
@@ -203,6 +203,8 @@ class Recurrence {
   }
 
   /// The same with the minimal GRU over words, attention, and the one over contexts; words have been read.
+  ///
+  /// The recurrence takes its columns of what the first hop finds, and the readout its own of the last hop.
   Rows<const T> advance_min_gru(const std::vector<int64_t>& sources, at::Tensor& attention) {
     const int64_t count = sources.size(), size = decoder_.size;
     const auto part = [&](const at::Tensor& tensor) { return rows_of<T>(tensor).part(0, count); };
@@ -214,6 +216,7 @@ class Recurrence {
     read(sources, part(top_), attention);
     step(contexts_, size);
     add_output(part(next_).from(size), 2, part(top_), Into::add);
+    if (decoder_.second_hop) read(sources, part(top_), attention);
     std::swap(state_, next_);
     return part(top_);
   }
