@@ -111,7 +111,7 @@ ALLOWED = {
                 "user_dir.tasks",
             ),
         },
-        "segmented_translation": {
+        "segmented_translation.py": {
             *("fairseq", "recurrent_mt.characters", "recurrent_mt.subwords", "user_dir.checkpoints", "user_dir.tasks"),
         },
         "tasks": {
