@@ -124,7 +124,8 @@ ALLOWED = {
         "criterions.py": {"fairseq", "torch", "user_dir.models", "recurrent_mt.kernels"},
         "help_option.py": {"fairseq"},
         "cli": {
-            *("recurrent_mt.kernels", "recurrent_mt.text_files", "recurrent_mt.arguments", "recurrent_mt.shortlist"),
+            *("torch", "numpy", "fairseq", "omegaconf", "recurrent_mt.layers", "recurrent_mt.kernels"),
+            *("recurrent_mt.text_files", "recurrent_mt.arguments", "recurrent_mt.shortlist"),
             *("user_dir.checkpoints", "user_dir.segmented_translation"),
         },
     },

@@ -12,8 +12,8 @@ from fairseq.tasks.translation import TranslationTask
 from tests.checkpoints.checkpoints import write_checkpoint
 from tests.models import building
 from tests.tolerances import INVARIANCE
-from user_dir.checkpoints.checkpoint import Checkpoint
 from user_dir import segmented_translation
+from user_dir.checkpoints.checkpoint import Checkpoint
 from user_dir.segmented_translation import ForwardTranslator, InverseScorer, translate_spans
 
 SOURCE_WORDS = 11
