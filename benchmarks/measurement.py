@@ -20,17 +20,11 @@ FEWEST, MOST = 3, 25
 
 
 class Spread(NamedTuple):
-    """A median with its quartiles.
+    """A median with its quartiles."""
 
-    Attributes:
-        median: of the figures.
-        low: their first quartile.
-        high: their third quartile.
-    """
-
-    median: float
-    low: float
-    high: float
+    median: float  # of the figures
+    low: float  # their first quartile
+    high: float  # their third quartile
 
     @classmethod
     def of(cls, figures: Sequence[float]) -> Spread:

@@ -42,15 +42,10 @@ MAX_SPANS, MAX_TOKENS = 128, 4000
 
 @dataclass(frozen=True)
 class Mode:
-    """A way to score spans.
+    """A way to score spans."""
 
-    Attributes:
-        inverse: whether the inverse model counts.
-        normalized: whether the cost is divided by a function of the span's length.
-    """
-
-    inverse: bool
-    normalized: bool
+    inverse: bool  # whether the inverse model counts
+    normalized: bool  # whether the cost is divided by a function of the span's length
 
 
 #: The four modes that the authors' code runs side by side, under its names.
@@ -64,17 +59,11 @@ MODES = {
 
 @dataclass(frozen=True)
 class Candidate:
-    """A translation of a span.
+    """A translation of a span."""
 
-    Attributes:
-        words: the translation's words.
-        forward_cost: −log p(translation | span).
-        inverse_cost: −log q(span | translation); not a number if there is no inverse model.
-    """
-
-    words: Words
-    forward_cost: float
-    inverse_cost: float = math.nan
+    words: Words  # the translation's words
+    forward_cost: float  # −log p(translation | span)
+    inverse_cost: float = math.nan  # −log q(span | translation); not a number if there is no inverse model
 
     def cost(self, *, inverse: bool) -> float:
         """The forward model's cost, or the mean of both."""
@@ -133,21 +122,13 @@ class SpanTable:
 
 @dataclass(frozen=True)
 class Segment:
-    """A span of a sentence and its part of the translation.
+    """A span of a sentence and its part of the translation."""
 
-    Attributes:
-        start: position of the first word, from 0.
-        end: position after the last word.
-        source: its words, space-separated.
-        translation: its translation, the same way.
-        cost: of the span, see `SpanTable`.
-    """
-
-    start: int
-    end: int
-    source: str
-    translation: str
-    cost: float
+    start: int  # position of the first word, from 0
+    end: int  # position after the last word
+    source: str  # its words, space-separated
+    translation: str  # its translation, the same way
+    cost: float  # of the span, see `SpanTable`
 
 
 @dataclass(frozen=True)

@@ -24,22 +24,15 @@ WORKFLOW = PROJECT / "workflow"
 
 @dataclass(frozen=True)
 class Launch:
-    """How an experiment is run: nothing of it decides what comes out.
+    """How an experiment is run: nothing of it decides what comes out."""
 
-    Attributes:
-        out: the run folder.
-        jobs: trainings at a time, each with its share of the processors (one); on a cluster, jobs of any kind (as many
-            as its profile says).
-        dry_run: whether only the commands are printed.
-        retry: whether what has failed before is tried again.
-        profile: a folder of workflow/profiles, or a path of one; None for this machine.
-    """
-
-    out: Path
+    out: Path  # the run folder
+    #: trainings at a time, each with its share of the processors (one); on a cluster, jobs of any kind (as many as its
+    #: profile says)
     jobs: int | None = None
-    dry_run: bool = False
-    retry: bool = False
-    profile: str | None = None
+    dry_run: bool = False  # whether only the commands are printed
+    retry: bool = False  # whether what has failed before is tried again
+    profile: str | None = None  # a folder of workflow/profiles, or a path of one; None for this machine
 
 
 class StoppedError(RuntimeError):

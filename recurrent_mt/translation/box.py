@@ -40,17 +40,11 @@ MISSING = (
 
 
 class Manifest(NamedTuple):
-    """What a box says of itself to those who use it; what is no box says nothing.
+    """What a box says of itself to those who use it; what is no box says nothing."""
 
-    Attributes:
-        default: the name of the system that translates unless another is asked for.
-        title: what the models translate, and what they have learned from, in one line.
-        summaries: what each system is, in a sentence.
-    """
-
-    default: str | None = None
-    title: str = ""
-    summaries: Mapping[str, str] = {}
+    default: str | None = None  # the name of the system that translates unless another is asked for
+    title: str = ""  # what the models translate, and what they have learned from, in one line
+    summaries: Mapping[str, str] = {}  # what each system is, in a sentence
 
 
 def list_boxes() -> dict[str, Path]:

@@ -42,18 +42,13 @@ def run(options: argparse.Namespace) -> None:
 
 @dataclass(frozen=True)
 class Operations:
-    """What was counted.
+    """What was counted."""
 
-    Attributes:
-        total: floating-point operations in matrix products and convolutions, two for each multiplication with its
-            addition; elementwise work is left out.
-        sentences: how many were scored, one at a time, so that nothing was counted on padding.
-        target_tokens: how many they have, ends of sentences included.
-    """
-
+    #: floating-point operations in matrix products and convolutions, two for each multiplication with its addition;
+    #: elementwise work is left out
     total: int
-    sentences: int
-    target_tokens: int
+    sentences: int  # how many were scored, one at a time, so that nothing was counted on padding
+    target_tokens: int  # how many they have, ends of sentences included
 
     @property
     def per_token(self) -> float:

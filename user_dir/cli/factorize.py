@@ -62,19 +62,12 @@ def render_table(matrices: list[FactoredMatrix]) -> str:
 
 
 class FactoredMatrix(NamedTuple):
-    """What happened to one matrix.
+    """What happened to one matrix."""
 
-    Attributes:
-        name: the parameter's name.
-        shape: (M, K), the matrix's shape.
-        rank: inner size of the product that replaced it.
-        kept: the share of its squared singular values that the product keeps.
-    """
-
-    name: str
-    shape: tuple[int, int]
-    rank: int
-    kept: float
+    name: str  # the parameter's name
+    shape: tuple[int, int]  # (M, K), the matrix's shape
+    rank: int  # inner size of the product that replaced it
+    kept: float  # the share of its squared singular values that the product keeps
 
 
 def factorize_checkpoint(checkpoint: Path, save_dir: Path, *, rank: int) -> tuple[Path, list[FactoredMatrix]]:

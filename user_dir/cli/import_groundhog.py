@@ -103,17 +103,11 @@ def run(options: argparse.Namespace) -> None:
 
 
 class Parameters(NamedTuple):
-    """The parameters of one GroundHog model, checked.
+    """The parameters of one GroundHog model, checked."""
 
-    Attributes:
-        kind: one of :data:`KINDS`.
-        sizes: H hidden units, E embedding size, C context size, M maxout units, S and T words per side.
-        arrays: under GroundHog's names.
-    """
-
-    kind: str
-    sizes: dict[str, int]
-    arrays: dict[str, Tensor]
+    kind: str  # one of :data:`KINDS`
+    sizes: dict[str, int]  # H hidden units, E embedding size, C context size, M maxout units, S and T words per side
+    arrays: dict[str, Tensor]  # under GroundHog's names
 
 
 def read_parameters(arrays: Mapping[str, np.ndarray]) -> Parameters:
