@@ -146,17 +146,14 @@ def threads_of_a_training(settings: Launch, environment: Mapping[str, str]) -> i
     return int(given) if given else max(1, processors() // (settings.jobs or 1))
 
 
-def find_profile(name: str | None) -> str:
-    """The profile of a cluster: one of this project's by its name, or one of the user's; ``none`` for this machine."""
-    known = WORKFLOW / "profiles" / str(name)
-    return str(known) if known.is_dir() else name or "none"
-
-
 def engine_command(settings: Launch, folder: Path, plan: Path, threads: int) -> list[str]:
     """The command line of Snakemake. That of a dry run writes nothing."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(WORKFLOW / "Snakefile")]
+    # One of this project's by its name, or one of the user's.
+    known = WORKFLOW / "profiles" / str(settings.profile)
+    profile = str(known) if known.is_dir() else settings.profile or "none"
     # Only what is named here steers an experiment, not what Snakemake finds in the folder of the call.
-    command += ["--workflow-profile", "none", "--profile", find_profile(settings.profile)]
+    command += ["--workflow-profile", "none", "--profile", profile]
     command += ["--directory", str(folder), "--configfile", str(plan)]
     command += ["--logger", "progress", "--printshellcmds", "--keep-going"]
     # What decides a result is in its path: no other change makes a training begin anew.

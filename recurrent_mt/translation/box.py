@@ -116,17 +116,6 @@ def read_box(folder: Path) -> Manifest:
     return Manifest(**{name: found[name] for name in Manifest._fields if name in found})
 
 
-def find_export(folder: Path) -> Path:
-    """The folder in a box that has one of its models as ONNX.
-
-    Raises:
-        FileNotFoundError: if there is none.
-    """
-    if not (folder / ONNX).is_dir():
-        raise FileNotFoundError(f"{folder} has no model as ONNX: name the folder that recurrent-mt export has written")
-    return folder / ONNX
-
-
 def copy_text_form(run: Path, data: Path, folder: Path) -> TextForm:
     """Copies what a run's text is split and joined by: options, dictionaries, and what splits words into pieces.
 
