@@ -23,21 +23,14 @@ AUTOCAST = "autocast"
 
 @dataclass(frozen=True)
 class Setting:
-    """What all cases of a run share.
+    """What all cases of a run share."""
 
-    Attributes:
-        device: ``cpu`` or ``cuda``.
-        dtype: a name in :data:`DTYPES`, for our models and the bare products; or :data:`AUTOCAST`.
-        stock_dtype: a name in :data:`DTYPES`, for fairseq's ``lstm``, the yardstick, which does not change when ours
-            does.
-        threads: torch's threads, in this process and in those that measure memory.
-        seconds: how long a case is timed, but never for fewer than :data:`~benchmarks.measurement.FEWEST` rounds.
-    """
-
-    device: str = "cpu"
-    dtype: str = "float32"
+    device: str = "cpu"  # ``cpu`` or ``cuda``
+    dtype: str = "float32"  # a name in :data:`DTYPES`, for our models and the bare products; or :data:`AUTOCAST`
+    #: a name in :data:`DTYPES`, for fairseq's ``lstm``, the yardstick, which does not change when ours does
     stock_dtype: str = "float32"
-    threads: int = 1
+    threads: int = 1  # torch's threads, in this process and in those that measure memory
+    #: how long a case is timed, but never for fewer than :data:`~benchmarks.measurement.FEWEST` rounds
     seconds: float = 20.0
 
     @property
@@ -108,19 +101,12 @@ Shape = Mapping[str, int | str]
 
 @dataclass(frozen=True)
 class Case:
-    """Our code, the stock model beside it, and what both are measured against.
+    """Our code, the stock model beside it, and what both are measured against."""
 
-    Attributes:
-        run: ours.
-        unit: what speed counts, ``words`` or ``sentences``.
-        amount: how many of them one run processes.
-        stock: fairseq's ``lstm`` of the same sizes on the same batch.
-    """
-
-    run: Callable[[], object]
-    unit: str
-    amount: int
-    stock: Callable[[], object]
+    run: Callable[[], object]  # ours
+    unit: str  # what speed counts, ``words`` or ``sentences``
+    amount: int  # how many of them one run processes
+    stock: Callable[[], object]  # fairseq's ``lstm`` of the same sizes on the same batch
 
     def runs(self) -> dict[str, Callable[[], object]]:
         """Returns both by name."""
@@ -129,18 +115,11 @@ class Case:
 
 @dataclass(frozen=True)
 class Family:
-    """Cases of one kind.
+    """Cases of one kind."""
 
-    Attributes:
-        name: what ``--cases`` calls it.
-        about: what is timed, in one line.
-        case: makes a case for a setting and a shape, whose entries are keyword arguments.
-        shapes: the shapes of the cases.
-        quick: small ones, to check that everything runs; the first one also warms up the memory measurement.
-    """
-
-    name: str
-    about: str
-    case: Callable[..., Case]
-    shapes: tuple[Shape, ...]
+    name: str  # what ``--cases`` calls it
+    about: str  # what is timed, in one line
+    case: Callable[..., Case]  # makes a case for a setting and a shape, whose entries are keyword arguments
+    shapes: tuple[Shape, ...]  # the shapes of the cases
+    #: small ones, to check that everything runs; the first one also warms up the memory measurement
     quick: tuple[Shape, ...]

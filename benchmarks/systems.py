@@ -20,21 +20,13 @@ from .case import DTYPES, Setting, Shape
 
 
 class Sizes(NamedTuple):
-    """Units of each part.
+    """Units of each part."""
 
-    Attributes:
-        embedding: E, for both languages.
-        encoder: H per direction of the encoder; an encoder without directions has twice as many units.
-        decoder: H of the decoder.
-        readout: units of the readout, or for the stock model of the layer before the vocabulary.
-        vocabulary: V for each language, including fairseq's symbols.
-    """
-
-    embedding: int
-    encoder: int
-    decoder: int
-    readout: int
-    vocabulary: int
+    embedding: int  # E, for both languages
+    encoder: int  # H per direction of the encoder; an encoder without directions has twice as many units
+    decoder: int  # H of the decoder
+    readout: int  # units of the readout, or for the stock model of the layer before the vocabulary
+    vocabulary: int  # V for each language, including fairseq's symbols
 
 
 SIZES = {

@@ -9,8 +9,7 @@ import argparse
 import pickle
 import re
 
-from .module_view import ModuleView
-from .replacements import after_import
+from .replacements import ModuleView, after_import
 
 #: fairseq keeps the type of numbers in a parameter of this name, whose value is whatever the memory held.
 UNINITIALIZED = "_float_tensor"

@@ -6,8 +6,7 @@ Since then, ``argparse`` looks into the help of every option as soon as it is ad
 
 import argparse
 
-from .module_view import ModuleView
-from .replacements import after_import
+from .replacements import ModuleView, after_import
 
 
 @after_import("hydra._internal.utils")

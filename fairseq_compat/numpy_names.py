@@ -10,8 +10,7 @@ import inspect
 import types
 
 from . import NEEDED
-from .module_view import ModuleView
-from .replacements import after_import
+from .replacements import ModuleView, after_import
 
 #: What each name used to mean.
 DROPPED = {"int": int, "float": float, "compat": types.SimpleNamespace(long=int)}

@@ -10,6 +10,7 @@ Each function is replaced once: what happens, and in which order, is what its re
 
 import functools
 import inspect
+import types
 
 #: For each module, what is to be called with it once it has been executed.
 CHANGES: dict[str, list] = {}
@@ -68,3 +69,14 @@ def _replace(module, name, make):
     kind = type(original) if isinstance(original, (classmethod, staticmethod)) else None
     made = make(original.__func__ if kind else original)
     setattr(owner, attribute, kind(made) if kind else made)
+
+
+class ModuleView(types.ModuleType):
+    """A module as another one sees it: with `names` in front of its own, and nothing changed for everyone else."""
+
+    def __init__(self, module, **names):
+        super().__init__(module.__name__)
+        self.__dict__.update(names, _module=module)
+
+    def __getattr__(self, name):
+        return getattr(self._module, name)

@@ -40,19 +40,16 @@ State = dict[str, np.ndarray]
 
 
 class Sources(NamedTuple):
-    """Encoded sentences.
+    """Encoded sentences."""
 
-    Attributes:
-        words: (B, 1, W) the numbers of the words that the translations of each may have; without a shortlist (V,), all.
-        own: what each step reads of each sentence, by name: ``keys`` (B, S', A), which attention compares with,
-            ``values`` (B, S', …), which it reads, ``present`` (B, S'), False where a shorter sentence has nothing, and,
-            with a shortlist, ``choices`` (B, 1, W), the places of its words among those of the batch, and the same
-            words' bias and scales of the output layer.
-        shared: what each step reads besides, by name: with a shortlist, the weight of the batch's words.
-    """
-
+    #: (B, 1, W) the numbers of the words that the translations of each may have; without a shortlist (V,), all
     words: np.ndarray
+    #: what each step reads of each sentence, by name: ``keys`` (B, S', A), which attention compares with, ``values``
+    #: (B, S', …), which it reads, ``present`` (B, S'), False where a shorter sentence has nothing, and, with a
+    #: shortlist, ``choices`` (B, 1, W), the places of its words among those of the batch, and the same words' bias and
+    #: scales of the output layer
     own: dict[str, np.ndarray]
+    #: what each step reads besides, by name: with a shortlist, the weight of the batch's words
     shared: dict[str, np.ndarray]
 
     def select(self, sentences: np.ndarray) -> Sources:
@@ -262,16 +259,12 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 class Hypothesis(NamedTuple):
-    """A translation.
+    """A translation."""
 
-    Attributes:
-        score: the sum of its words' log-probabilities, ``</s>`` included, divided by their number to the power of the
-            length penalty.
-        words: the words' numbers, without ``</s>``.
-    """
-
+    #: the sum of its words' log-probabilities, ``</s>`` included, divided by their number to the power of the length
+    #: penalty
     score: float
-    words: list[int]
+    words: list[int]  # the words' numbers, without ``</s>``
 
     def text(self, model: OnnxModel) -> str:
         return " ".join(model.target_words[word] for word in self.words)

@@ -15,18 +15,12 @@ from .text_files import FileError, write_text
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a file has come.
+    """How far a file has come."""
 
-    Attributes:
-        lines: of the input that are done.
-        digest: of these lines.
-        size: bytes that were written for them.
-        made_with: what decides the output besides the input, name to value.
-    """
-
-    lines: int = 0
-    digest: str = ""
-    size: int = 0
+    lines: int = 0  # of the input that are done
+    digest: str = ""  # of these lines
+    size: int = 0  # bytes that were written for them
+    #: what decides the output besides the input, name to value
     made_with: Mapping[str, str] = field(default_factory=dict)
 
 

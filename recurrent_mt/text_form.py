@@ -61,28 +61,17 @@ LENGTH_LIMITS = {"max_len_a": 2, "max_len_b": 10}
 
 @dataclass(frozen=True)
 class TextForm:
-    """From raw text to what a model reads, and back.
+    """From raw text to what a model reads, and back."""
 
-    Attributes:
-        folder: of the run; its files are read when they are needed.
-        source: language.
-        target: language.
-        segmentation: ``word``, ``bpe``, or ``sentencepiece``.
-        tokenizer: ``moses`` or ``none``.
-        lowercase: whether models read lowercase.
-        truecased: whether the words are those of the synthetic corpus, which begin with a capital only where they
-            always do.
-        size: words of a dictionary, merges, or pieces.
-    """
-
-    folder: Path
-    source: str
-    target: str
-    segmentation: str
-    tokenizer: str
-    lowercase: bool
+    folder: Path  # of the run; its files are read when they are needed
+    source: str  # language
+    target: str  # language
+    segmentation: str  # ``word``, ``bpe``, or ``sentencepiece``
+    tokenizer: str  # ``moses`` or ``none``
+    lowercase: bool  # whether models read lowercase
+    #: whether the words are those of the synthetic corpus, which begin with a capital only where they always do
     truecased: bool
-    size: int = 0
+    size: int = 0  # words of a dictionary, merges, or pieces
 
     @classmethod
     def from_record(cls, record: Mapping[str, str], folder: str | PathLike[str]) -> TextForm:

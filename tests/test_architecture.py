@@ -23,7 +23,6 @@ ALLOWED = {
         },
         "onnx_translation.py": {"numpy", "onnxruntime", "recurrent_mt.shortlist", "recurrent_mt.text_files"},
         "arguments.py": set(),
-        "silence.py": set(),
         "numerics.py": set(),
         "versions.py": set(),
         "ordered_map.py": set(),
@@ -68,7 +67,7 @@ ALLOWED = {
                 "recurrent_mt.subwords",
                 "recurrent_mt.text_form",
             ),
-            *("recurrent_mt.text_files", "recurrent_mt.silence"),
+            "recurrent_mt.text_files",
         },
         "plugin_finder.py": set(),
         "ratings": {"numpy", "krippendorff", "pydantic", "tabulate", "recurrent_mt.text_files"},
@@ -112,7 +111,7 @@ ALLOWED = {
                 "user_dir.tasks",
             ),
         },
-        "segmented_translation": {
+        "segmented_translation.py": {
             *("fairseq", "recurrent_mt.characters", "recurrent_mt.subwords", "user_dir.checkpoints", "user_dir.tasks"),
         },
         "tasks": {
@@ -125,7 +124,8 @@ ALLOWED = {
         "criterions.py": {"fairseq", "torch", "user_dir.models", "recurrent_mt.kernels"},
         "help_option.py": {"fairseq"},
         "cli": {
-            *("recurrent_mt.kernels", "recurrent_mt.text_files", "recurrent_mt.arguments", "recurrent_mt.shortlist"),
+            *("torch", "numpy", "fairseq", "omegaconf", "recurrent_mt.layers", "recurrent_mt.kernels"),
+            *("recurrent_mt.text_files", "recurrent_mt.arguments", "recurrent_mt.shortlist"),
             *("user_dir.checkpoints", "user_dir.segmented_translation"),
         },
     },

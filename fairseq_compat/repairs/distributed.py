@@ -6,8 +6,7 @@ from datetime import timedelta
 
 from torch import distributed
 
-from ..module_view import ModuleView
-from ..replacements import around
+from ..replacements import ModuleView, around
 
 
 @around("fairseq.distributed.utils", "distributed_init")

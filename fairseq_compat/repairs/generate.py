@@ -3,8 +3,7 @@
 import contextlib
 from types import SimpleNamespace
 
-from ..module_view import ModuleView
-from ..replacements import around
+from ..replacements import ModuleView, around
 from .sentence_lengths import SentenceLengthError, longest_sentence
 from .unknown_words import Alignment
 

@@ -11,8 +11,7 @@ import io
 import sys
 
 from .. import REPAIRS
-from ..module_view import ModuleView
-from ..replacements import after_import
+from ..replacements import ModuleView, after_import
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 

@@ -10,7 +10,7 @@ from fairseq_cli.train import checkpoint_utils, logger
 
 from ..replacements import around
 from .sentence_lengths import require_lengths
-from .training_state import reached_limit
+from .trainer import early_stopping
 
 #: As a shell reports the signal.
 STATUS = 128 + signal.SIGTERM
@@ -70,11 +70,27 @@ def train_what_is_left(train, cfg, trainer, task, epoch_itr):
     fairseq 0.12.2 checks ``--max-update``, ``--stop-time-hours``, and ``--patience`` after an update, not before:
     called again with a final checkpoint, it makes one more update, or many more, and overwrites the checkpoint.
     """
-    if reason := reached_limit(cfg, trainer):
+    if reason := _reached_limit(cfg, trainer):
         logger.info("nothing is left to train: %s", reason)
         return [None], True
     _check_validation_sets(cfg.dataset, trainer, task)
     return train(cfg, trainer, task, epoch_itr)
+
+
+def _reached_limit(cfg, trainer):
+    """Which limit the training has reached; None if it has reached none."""
+    updates, limit = trainer.get_num_updates(), cfg.optimization.max_update
+    if limit and updates >= limit:
+        return f"num_updates: {updates} >= max_update: {limit}"
+    hours = cfg.optimization.stop_time_hours
+    # A training run that has not begun has no checkpoint, however long its data took to load.
+    if hours > 0 and updates and (spent := trainer.cumulative_training_time() / 3600) > hours:
+        return f"cumulative_training_time: {spent:f} > stop_time_hours: {hours:f} hour(s)"
+    # The number is that of the checkpoint.
+    worse, patience = early_stopping().get("num_runs", 0), cfg.checkpoint.patience
+    if 0 < patience <= worse:
+        return f"validations without improvement: {worse} >= patience: {patience}"
+    return None
 
 
 def _check_validation_sets(options, trainer, task):

@@ -2,13 +2,13 @@
 
 import gc
 import os
+import sys
 
 from fairseq.trainer import PathManager, logger, metrics
 
 from ..replacements import around
 from .checkpoint_utils import looking_at_each
 from .comparisons import changed_dictionaries, changed_options
-from .training_state import early_stopping, last_checkpoint
 
 #: What fairseq keeps of the validations for ``--patience``.
 COUNTED = ("best", "num_runs")
@@ -43,7 +43,7 @@ def load_checkpoint(
 
 def _require_file(options, filename, suffix):
     """Raises FileNotFoundError, where fairseq would begin anew, unless it is the last checkpoint in --save-dir."""
-    last = last_checkpoint(options, suffix)
+    last = os.path.join(options.save_dir, f"checkpoint_last{suffix}.pt")
     if os.path.abspath(filename) != os.path.abspath(last) and not PathManager.isfile(filename):
         # hydra starts each training in a folder of its own.
         raise FileNotFoundError(
@@ -83,6 +83,12 @@ def _let_the_clock_run_on(clock):
     loaded = metrics.get_meter("default", "wall")
     if clock is not None and loaded is not None:
         loaded.start_time = clock.start_time
+
+
+def early_stopping():
+    """What ``--patience`` counts, which fairseq-train keeps as attributes of its function: the best value and so on."""
+    train = sys.modules.get("fairseq_cli.train")
+    return vars(train.should_stop_early) if train else {}
 
 
 def _count_validations(counted):

@@ -98,15 +98,12 @@ def make_demos(paths: Sequence[Path], data: Path | None) -> list[Demo]:
         texts: dict[str, list[str]] = {}
         for system in systems:
             if system.form:
-                texts.setdefault(name_text(system.form.folder), []).append(system.name)
+                folder = system.form.folder
+                learned = read_box(folder).title or f"trained on the text of {folder}"
+                texts.setdefault(learned, []).append(system.name)
         examples = read_examples(forms[0]) if forms else {}
         demos.append(Demo(systems, languages, examples, bool(forms) and forms[0].lowercase, texts))
     return demos
-
-
-def name_text(folder: Path) -> str:
-    """What the models of a box or of a run folder have learned from."""
-    return read_box(folder).title or f"trained on the text of {folder}"
 
 
 def read_examples(form: TextForm) -> dict[str, str]:

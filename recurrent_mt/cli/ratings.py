@@ -6,7 +6,7 @@ import argparse
 
 from ..arguments import natural
 from ..ratings.ratings import read_all_ratings
-from ..ratings.summary import as_json, as_text, evaluate_ratings
+from ..ratings.scores import as_json, as_text, evaluate_ratings
 from ..text_files import check_output_files, write_text
 
 

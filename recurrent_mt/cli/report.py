@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> None:
     facts |= {"This page": f"{datetime.now(UTC):%Y-%m-%d}, {describe_versions()}", "Command": options.command_line}
     report = page.Report(
         analysis=analyze(**given),
-        title=options.title or make_title(options.run),
+        title=options.title or ": ".join(filter(None, ["Translation report", ", ".join(name_runs(options.run))])),
         facts={**describe_runs(options.run, places), **facts},
         training=read_shown_trainings(trained),
         curves=read_shown_curves(given["systems"]),
@@ -91,12 +91,6 @@ def run(options: argparse.Namespace) -> None:
 def count(number: int, what: str) -> str:
     """A number with its noun."""
     return f"{number} {what}{'s' * (number != 1)}"
-
-
-def make_title(runs: list[str]) -> str:
-    """Joins the names of the run folders to a title."""
-    names = ", ".join(name_runs(runs))
-    return f"Translation report: {names}" if names else "Translation report"
 
 
 def describe_runs(runs: Sequence[str], places: Sequence[str]) -> dict[str, str]:

@@ -116,7 +116,8 @@ def measure(command: list[str], peak: Path, output: int, environment: Mapping[st
             used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * UNIT
         except subprocess.TimeoutExpired:
             used = read_high_water(process.pid)
-        keep_greater(peak, used)
+        if used > (read_peak_memory(peak) or 0):
+            write_text(peak, f"{used}\n")
     # torchrun says of all signals that stop it only that it has failed.
     if status > 0 and stopped:
         return 128 + stopped[0]
@@ -130,9 +131,3 @@ def read_high_water(process: int) -> int:
     except OSError:
         return 0
     return int(found[1]) * 1024 if found else 0
-
-
-def keep_greater(file: Path, used: int) -> None:
-    """Writes the number unless the file has a greater one."""
-    if used > (read_peak_memory(file) or 0):
-        write_text(file, f"{used}\n")

@@ -49,7 +49,7 @@ from ..text_files import (
     read_standard_input,
 )
 from ..text_form import LONGEST, TextForm, read_text_form
-from ..translation.box import ONNX, find_export, find_folder, read_box
+from ..translation.box import ONNX, find_folder, read_box
 from ..translation.loading import find_checkpoint
 
 if TYPE_CHECKING:
@@ -174,9 +174,13 @@ def choose_export(options: argparse.Namespace) -> Path | None:
     """
     if options.model and Path(options.model, "manifest.json").is_file():
         return Path(options.model)
+    folder = options.folder / ONNX
     is_named = options.model == ONNX and not Path(ONNX).is_file()
-    stands_in = not options.model and (options.folder / ONNX).is_dir() and not find_spec("fairseq")
-    return find_export(options.folder) if is_named or stands_in else None
+    if is_named and not folder.is_dir():
+        message = f"{options.folder} has no model as ONNX: name the folder that recurrent-mt export has written"
+        raise FileNotFoundError(message)
+    stands_in = not options.model and folder.is_dir() and not find_spec("fairseq")
+    return folder if is_named or stands_in else None
 
 
 def choose_checkpoints(options: argparse.Namespace) -> list[Path]:

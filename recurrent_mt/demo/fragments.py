@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
@@ -16,7 +15,7 @@ from ..evaluation.figures import COLORS
 from ..evaluation.structure.gate_figures import draw_sentence
 from ..evaluation.structure.gates import WindowGates
 from ..metrics import score
-from ..report.page import write_svg
+from ..report.page import load_template, write_svg
 from ..translation.figures import draw_cuts, group_cuts
 from ..translation.model import LONGEST_DRAWN, Cut, Model, Reading, ScoredWord
 
@@ -24,13 +23,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 #: Bits: from here on, models disagree about a word. One finds it eight times as probable as another.
 DISAGREEMENT = 3.0
 
-_ENVIRONMENT = Environment(
-    loader=FileSystemLoader(TEMPLATES),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
+_FRAGMENTS = load_template(TEMPLATES / "fragments.html.j2")
 
 
 class Drawing(NamedTuple):
@@ -44,7 +37,7 @@ class Drawing(NamedTuple):
 
 def render(name: str, **values: object) -> str:
     """Renders a part of the page: a macro of ``fragments.html.j2`` with its arguments."""
-    module = _ENVIRONMENT.get_template("fragments.html.j2").make_module({"colors": COLORS, "longest": LONGEST_DRAWN})
+    module = _FRAGMENTS.make_module({"colors": COLORS, "longest": LONGEST_DRAWN})
     return str(getattr(module, name)(**values))
 
 

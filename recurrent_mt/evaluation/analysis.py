@@ -121,7 +121,9 @@ def analyze(
         ValueError: as `score_systems`, and what reading the training text raises.
     """
     settings = settings or Settings()
-    training_counts = None if training_text is None else count_words(training_text, test_set)
+    training_counts = None
+    if training_text is not None:
+        training_counts = Counter(chain.from_iterable(split_lowercase(training_text, test_set)))
     scores = score_systems(test_set, systems, settings)
     references = list(split_lowercase(test_set.reference, test_set))
     records: list[Record] = []
@@ -186,11 +188,6 @@ def average_seeds(by_seed: Mapping[str, Iterable[Record]]) -> Iterator[Record]:
         if len(values) == len(same):
             total = replace(total, value=float(np.mean(values)), sd=find_deviation(values))
         yield total
-
-
-def count_words(sentences: Iterable[str], test_set: TestSet) -> Counter[str]:
-    """How often each word of target text occurs; memory grows with the different words alone."""
-    return Counter(chain.from_iterable(split_lowercase(sentences, test_set)))
 
 
 def split_lowercase(sentences: Iterable[str], test_set: TestSet) -> Iterator[list[str]]:

@@ -70,15 +70,12 @@ def read_beams(
             LENGTH_RATIO: divide(sum(map(len, split_words(translations, language))), expected),
             SPEED: read_generate_log(log).speed,
         }
-        for metric, value in values.items():
-            records.append(record_search(system, metric, value, beam=beam, penalty=penalty, n=len(references)))
+        by, n = f"beam, lenpen {penalty:g}", len(references)
+        records += [
+            Record(system, metric, value, by=by, bucket=str(beam), n=n, group=Group.BEAM, penalty=penalty)
+            for metric, value in values.items()
+        ]
     return records, counts
-
-
-def record_search(system: str, metric: str, value: float | None, *, beam: int, penalty: float, n: int) -> Record:
-    """A number of a search; a beam of 1 is greedy search."""
-    by = f"beam, lenpen {penalty:g}"
-    return Record(system, metric, value, by=by, bucket=str(beam), n=n, group=Group.BEAM, penalty=penalty)
 
 
 def find_complete(folder: Path) -> list[Path]:

@@ -132,16 +132,12 @@ def pivot(frame: pandas.DataFrame, rows: str, columns: str, values: str = "value
     return grid.reindex(index=frame[rows].unique(), columns=frame[columns].unique())
 
 
-def plain_rows(frame: pandas.DataFrame) -> list[dict[str, Any]]:
-    """The rows as dictionaries, None for NaN."""
-    rows = frame.to_dict("records")
-    return [{name: None if value != value else value for name, value in row.items()} for row in rows]
-
-
 def records_as_json(frame: pandas.DataFrame, **context: Any) -> str:
     """The context, then all records, unrounded, one a line: ``pandas.DataFrame(json.load(file)["records"])``."""
     head = json.dumps(context, indent=1, ensure_ascii=False)[1:-1].rstrip()
-    rows = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in plain_rows(frame))
+    # JSON has no NaN.
+    plain = [{name: None if cell != cell else cell for name, cell in row.items()} for row in frame.to_dict("records")]
+    rows = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in plain)
     return f'{{{head}{"," if head else ""}\n "records": [\n  {rows}\n ]\n}}\n'
 
 

@@ -112,13 +112,14 @@ def read_trainings(name: str, logs: Sequence[Path]) -> list[Record]:
     if len(sizes) > 1:
         raise ValueError(f"{name}: its seeds have {' and '.join(map(str, sizes))} parameters: they are not one system")
     seeds = [str(seed_of(log.parent)) for log in logs]
+    searches = [log.with_name("test.log") for log in logs]
     values: dict[str, list[float | None]] = {
         PARAMETERS: [*sizes * len(logs)],
         UPDATES: [getattr(training, "updates", None) for training in trainings],
         VALID_LOSS: [getattr(training, "best_valid_loss", None) for training in trainings],
         SECONDS: [getattr(training, "wall_seconds", None) for training in trainings],
         WORDS: [getattr(training, "words_per_second", None) for training in trainings],
-        SENTENCES: [read_translation_speed(log.with_name("test.log")) for log in logs],
+        SENTENCES: [read_generate_log(search).speed if search.is_file() else None for search in searches],
         MEMORY: [read_peak_memory(log.with_name(PEAK_MEMORY)) for log in logs],
         GPU_MEMORY: [getattr(training, "gpu_memory", None) for training in trainings],
     }
@@ -137,11 +138,6 @@ def summarize_seeds(system: str, metric: str, seeds: Sequence[str], values: Sequ
     if len(known) == len(values):
         total = max(known) if metric in (MEMORY, GPU_MEMORY) else sum(known) / len(known)
     yield Record(system, metric, total, by=BY_TRAINING, n=len(values))
-
-
-def read_translation_speed(log: Path) -> float | None:
-    """Sentences a second by fairseq-generate's own count; None without a log or without timing in it."""
-    return read_generate_log(log).speed if log.is_file() else None
 
 
 def read_operations(name: str, files: Mapping[str, Path]) -> Iterable[Record]:

@@ -314,15 +314,7 @@ def read_runs(paths: Sequence[str | PathLike[str]]) -> tuple[TestSet, list[Syste
     runs = [RunFolder(path) for path in paths]
     test_set = read_run_test_set(runs[0])
     for run in runs[1:]:
-        other = read_run_test_set(run)
-        if (other.source, other.reference, other.lowercase) != (
-            test_set.source,
-            test_set.reference,
-            test_set.lowercase,
-        ):
-            raise ValueError(
-                f"{run.path} and {runs[0].path} have different test sets or casing: compare like with like"
-            )
+        require_same_texts(runs[0], test_set, run, read_run_test_set(run))
     found = [(run, system) for run in runs for system in read_run_systems(run)]
     names = Counter(name for _, name in {(run.path, name_of_training(system)) for run, system in found})
     places = dict(zip((run.path for run in runs), name_runs(paths)))
@@ -335,6 +327,13 @@ def read_runs(paths: Sequence[str | PathLike[str]]) -> tuple[TestSet, list[Syste
     first, *others = (run.text("input", "train")[1] for run in runs)
     alike = all(filecmp.cmp(first, other, shallow=False) for other in others)
     return test_set, systems, stream_sentences(first) if alike else None
+
+
+def require_same_texts(run: RunFolder, test_set: TestSet, other_run: RunFolder, other: TestSet) -> None:
+    """Raises ValueError if two runs have other sentences to translate, or score them otherwise."""
+    texts = [(one.source, one.reference, one.lowercase) for one in (test_set, other)]
+    if texts[0] != texts[1]:
+        raise ValueError(f"{other_run.path} and {run.path} have different test sets or casing: compare like with like")
 
 
 class TrainedRuns:
@@ -391,11 +390,7 @@ class TrainedRuns:
             for run in self.runs
         )
         for run, test_set in zip(self.runs[1:], others):
-            if test_set != first:
-                message = (
-                    f"{run.path} and {self.runs[0].path} have different test sets or casing: compare like with like"
-                )
-                raise ValueError(message)
+            require_same_texts(self.runs[0], first, run, test_set)
         return first
 
     def read_words(self, systems: Iterable[System]) -> list[System]:

@@ -22,16 +22,11 @@ class Memory(NamedTuple):
     """The annotations of a batch of sources, in packed order of the targets.
 
     In a search, several targets share a source: with more states than sources, state i of n reads source i // (n / B).
-
-    Attributes:
-        keys: (B, S, A) what queries are compared with: the annotations or a projection of them.
-        values: (B, S, D) the annotations. On padding they must be finite.
-        padding_mask: (B, S) True on padding.
     """
 
-    keys: Tensor
-    values: Tensor
-    padding_mask: Tensor
+    keys: Tensor  # (B, S, A) what queries are compared with: the annotations or a projection of them
+    values: Tensor  # (B, S, D) the annotations. On padding they must be finite.
+    padding_mask: Tensor  # (B, S) True on padding
 
     def to(self, dtype: torch.dtype) -> Memory:
         return self._replace(keys=self.keys.to(dtype), values=self.values.to(dtype))
@@ -45,15 +40,10 @@ class Memory(NamedTuple):
 
 
 class AttentionWeights(NamedTuple):
-    """The weights of an attention.
+    """The weights of an attention."""
 
-    Attributes:
-        query: (A, H) W_a for additive attention; None if the state itself is the query (then A = H).
-        score: (A,) v_a for additive attention; None for the dot product of query and key.
-    """
-
-    query: Tensor | None
-    score: Tensor | None
+    query: Tensor | None  # (A, H) W_a for additive attention; None if the state itself is the query (then A = H)
+    score: Tensor | None  # (A,) v_a for additive attention; None for the dot product of query and key
 
     def to(self, products: torch.dtype) -> AttentionWeights:
         """The same with the one matrix that is multiplied by in that dtype."""
@@ -61,21 +51,13 @@ class AttentionWeights(NamedTuple):
 
 
 class AttentiveGRUWeights(NamedTuple):
-    """The weights of an attentive GRU; the rows of ``context`` are ordered [reset, update, candidate].
+    """The weights of an attentive GRU; the rows of ``context`` are ordered [reset, update, candidate]."""
 
-    Attributes:
-        gate: (2H, H) U_r above U_z, whole or a product of two matrices.
-        candidate: (H, H) U, the same way.
-        context: (3H, D) C_r above C_z above C, the same way.
-        query: as in :class:`AttentionWeights`.
-        score: the same.
-    """
-
-    gate: Tensor | Matrix
-    candidate: Tensor | Matrix
-    context: Tensor | Matrix
-    query: Tensor | None
-    score: Tensor | None
+    gate: Tensor | Matrix  # (2H, H) U_r above U_z, whole or a product of two matrices
+    candidate: Tensor | Matrix  # (H, H) U, the same way
+    context: Tensor | Matrix  # (3H, D) C_r above C_z above C, the same way
+    query: Tensor | None  # as in :class:`AttentionWeights`
+    score: Tensor | None  # the same
 
     def to(self, dtype: torch.dtype) -> AttentiveGRUWeights:
         return self._each(lambda matrix: matrix.to(dtype))

@@ -121,15 +121,10 @@ def reference_attentive_gru(
 
 
 class Parts(NamedTuple):
-    """What a step does besides the matrix products of its recurrence.
+    """What a step does besides the matrix products of its recurrence."""
 
-    Attributes:
-        elementwise: what happens between the products.
-        attention: what happens before them.
-    """
-
-    elementwise: Elementwise
-    attention: StepAttention
+    elementwise: Elementwise  # what happens between the products
+    attention: StepAttention  # what happens before them
 
 
 PACKED = Parts(EAGER, StepAttention())

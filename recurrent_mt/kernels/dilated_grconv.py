@@ -21,22 +21,14 @@ class DilatedGRConvWeights(NamedTuple):
 
     One set, L = 1, is shared by all levels, as in Cho et al. (2014b). Gates have the order of
     :class:`~recurrent_mt.kernels.grconv.GRConvWeights`.
-
-    Attributes:
-        left: (L, H, H) W^l, from the left child to the candidate.
-        right: (L, H, H) W^r, from the right child to the candidate.
-        bias: (L, H) b.
-        gate_left: (L, 3, H) G^l, from the left child to the gates.
-        gate_right: (L, 3, H) G^r, from the right child to the gates.
-        gate_bias: (L, 3) b_G.
     """
 
-    left: Tensor
-    right: Tensor
-    bias: Tensor
-    gate_left: Tensor
-    gate_right: Tensor
-    gate_bias: Tensor
+    left: Tensor  # (L, H, H) W^l, from the left child to the candidate
+    right: Tensor  # (L, H, H) W^r, from the right child to the candidate
+    bias: Tensor  # (L, H) b
+    gate_left: Tensor  # (L, 3, H) G^l, from the left child to the gates
+    gate_right: Tensor  # (L, 3, H) G^r, from the right child to the gates
+    gate_bias: Tensor  # (L, 3) b_G
 
     def level(self, number: int) -> GRConvWeights:
         """The weights of one level, counted from 1."""
@@ -60,21 +52,16 @@ class DilatedGRConvWeights(NamedTuple):
 
 
 class DilatedGRConvOutput(NamedTuple):
-    """The outputs for a packed batch.
+    """The outputs for a packed batch."""
 
-    Attributes:
-        nodes: (N, H) the highest node that ends at each word: it has merged all words up to there, or the last
-            2^height.
-        sums: (N, H) the sum of all nodes that end at each word, its leaf among them, each counted once.
-        summaries: (``batch_sizes[0]``, H) in packed order: the highest node of each sentence's last word: its
-            root, if the height allows one.
-        gates: (M, 3) [new, left, right] of every node, level by level, and within a level packed like the words that
-            have one: on level t, those with at least 2^(t−1) before them. They carry no gradient.
-    """
-
+    #: (N, H) the highest node that ends at each word: it has merged all words up to there, or the last 2^height
     nodes: Tensor
-    sums: Tensor
+    sums: Tensor  # (N, H) the sum of all nodes that end at each word, its leaf among them, each counted once
+    #: (``batch_sizes[0]``, H) in packed order: the highest node of each sentence's last word: its root, if the height
+    #: allows one
     summaries: Tensor
+    #: (M, 3) [new, left, right] of every node, level by level, and within a level packed like the words that have one:
+    #: on level t, those with at least 2^(t−1) before them. They carry no gradient.
     gates: Tensor
 
 

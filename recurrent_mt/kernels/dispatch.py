@@ -81,18 +81,12 @@ class Call(NamedTuple):
     single operations. Under it, a recurrence would round its states at every step, and in-place operations would mix
     two dtypes. So the kernels turn it off and do what it is meant to do: their weights are narrowed once per call,
     products are computed in the weights' dtype, and what they are added to, states, softmax, and sums keep their own.
-
-    Attributes:
-        run: the implementation.
-        states: the dtype of everything that is not a product, which is the weights' own.
-        products: the dtype of matrix products; different only under autocast, and never for ``reference``.
-        outside_autocast: a context in which autocast is off.
     """
 
-    run: Callable[..., Any]
-    states: torch.dtype
-    products: torch.dtype
-    outside_autocast: AbstractContextManager[object]
+    run: Callable[..., Any]  # the implementation
+    states: torch.dtype  # the dtype of everything that is not a product, which is the weights' own
+    products: torch.dtype  # the dtype of matrix products; different only under autocast, and never for ``reference``
+    outside_autocast: AbstractContextManager[object]  # a context in which autocast is off
 
 
 class Operation:

@@ -149,16 +149,11 @@ class Rectangle(NamedTuple):
     """A packed batch with rows of zeros at the end of each sentence, so that all run to the last position.
 
     A recurrence goes on over these rows, which changes no other; their gradients are zero.
-
-    Attributes:
-        sentences: B', a rounded number of sentences.
-        positions: T', a rounded number of positions.
-        rows: (N,) for each packed row, its place in the rectangle, flattened to (T' * B', …).
     """
 
-    sentences: int
-    positions: int
-    rows: Tensor
+    sentences: int  # B', a rounded number of sentences
+    positions: int  # T', a rounded number of positions
+    rows: Tensor  # (N,) for each packed row, its place in the rectangle, flattened to (T' * B', …)
 
     @property
     def batch_sizes(self) -> tuple[int, ...]:

@@ -24,23 +24,14 @@ ACTIVATIONS = tuple(PHI)
 
 
 class GRConvWeights(NamedTuple):
-    """The weights that every node of every level shares; gates are ordered [new, left, right].
+    """The weights that every node of every level shares; gates are ordered [new, left, right]."""
 
-    Attributes:
-        left: (H, H) W^l, from the left child to the candidate.
-        right: (H, H) W^r, from the right child to the candidate.
-        bias: (H,) b.
-        gate_left: (3, H) G^l, from the left child to the gates.
-        gate_right: (3, H) G^r, from the right child to the gates.
-        gate_bias: (3,) b_G.
-    """
-
-    left: Tensor
-    right: Tensor
-    bias: Tensor
-    gate_left: Tensor
-    gate_right: Tensor
-    gate_bias: Tensor
+    left: Tensor  # (H, H) W^l, from the left child to the candidate
+    right: Tensor  # (H, H) W^r, from the right child to the candidate
+    bias: Tensor  # (H,) b
+    gate_left: Tensor  # (3, H) G^l, from the left child to the gates
+    gate_right: Tensor  # (3, H) G^r, from the right child to the gates
+    gate_bias: Tensor  # (3,) b_G
 
     def to(self, dtype: torch.dtype) -> GRConvWeights:
         """The matrices in another dtype; the biases are unchanged."""
@@ -72,17 +63,13 @@ class GRConvOutput(NamedTuple):
     """The outputs for a packed batch.
 
     Nodes are stored level by level, and within a level packed like the leaves of sentences that are that much shorter.
-
-    Attributes:
-        summaries: (``batch_sizes[0]``, H) in packed order: the roots, or, if the height is bounded, the mean of a
-            sentence's nodes on its highest level.
-        gates: (nodes, 3) [new, left, right] of every node. They carry no gradient.
-        nodes: (M, H) the nodes of levels 1 to ``annotation_height``.
     """
 
+    #: (``batch_sizes[0]``, H) in packed order: the roots, or, if the height is bounded, the mean of a sentence's nodes
+    #: on its highest level
     summaries: Tensor
-    gates: Tensor
-    nodes: Tensor
+    gates: Tensor  # (nodes, 3) [new, left, right] of every node. They carry no gradient.
+    nodes: Tensor  # (M, H) the nodes of levels 1 to ``annotation_height``
 
 
 def grconv(
@@ -208,25 +195,15 @@ def _spacing(batch_sizes: Sequence[int], top: int, leaves: Tensor) -> int:
 
 
 class _Plan(NamedTuple):
-    """What to compute and keep.
+    """What to compute and keep."""
 
-    Attributes:
-        batch_sizes: as in :class:`~recurrent_mt.kernels.packing.Packing`.
-        activation: the candidates' activation.
-        top: the last level.
-        returned: the last level whose nodes are returned.
-        spacing: the nodes of every so many levels are kept, the leaves among them.
-        differentiable: whether there may be a backward pass.
-        level: how one level is computed.
-    """
-
-    batch_sizes: tuple[int, ...]
-    activation: str
-    top: int
-    returned: int
-    spacing: int
-    differentiable: bool
-    level: type[Level]
+    batch_sizes: tuple[int, ...]  # as in :class:`~recurrent_mt.kernels.packing.Packing`
+    activation: str  # the candidates' activation
+    top: int  # the last level
+    returned: int  # the last level whose nodes are returned
+    spacing: int  # the nodes of every so many levels are kept, the leaves among them
+    differentiable: bool  # whether there may be a backward pass
+    level: type[Level]  # how one level is computed
 
     def kept_levels(self) -> range:
         """The levels whose nodes are kept; those of the last one are not needed."""

@@ -14,15 +14,10 @@ from .packing import rows_but_last
 
 
 class LevelWeights(NamedTuple):
-    """The weights of all levels: candidate and gates share one product per child.
+    """The weights of all levels: candidate and gates share one product per child."""
 
-    Attributes:
-        both: (2, H + 3, H) W^l above G^l, then W^r above G^r.
-        bias: (H + 3,) b above b_G.
-    """
-
-    both: Tensor
-    bias: Tensor
+    both: Tensor  # (2, H + 3, H) W^l above G^l, then W^r above G^r
+    bias: Tensor  # (H + 3,) b above b_G
 
     @property
     def left(self) -> Tensor:

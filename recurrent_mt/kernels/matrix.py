@@ -59,14 +59,10 @@ class Matrix(NamedTuple):
     A product of inner size R costs R · (M + K) multiplications per row instead of M · K. Products are computed in the
     matrix's dtype; sums and the rows' gradients have the dtype of their arguments, and the matrix's gradients
     have its own.
-
-    Attributes:
-        left: (M, K), or (M, R) for a product.
-        right: (R, K) for a product; None if the matrix is whole.
     """
 
-    left: Tensor
-    right: Tensor | None = None
+    left: Tensor  # (M, K), or (M, R) for a product
+    right: Tensor | None = None  # (R, K) for a product; None if the matrix is whole
 
     def to(self, dtype: torch.dtype) -> Matrix:
         return Matrix(self.left.to(dtype), None if self.right is None else self.right.to(dtype))

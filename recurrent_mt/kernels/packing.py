@@ -15,28 +15,18 @@ class Packing(NamedTuple):
 
     Packed rows are ordered by position, and within a position by sentence, longest sentence first. The sentences still
     running at a position are therefore always the first ones, and a recurrence needs no masks.
-
-    Attributes:
-        batch_sizes: for each position, the number of sentences longer than it; never increasing, with the sum N.
-        sorted_indices: (B,) the sentences, longest first: their packed order.
-        unsorted_indices: (B,) the inverse of ``sorted_indices``.
-        is_sorted: whether the batch already is in packed order.
-        sentence: (N,) for each packed row, its sentence, as a place in packed order.
-        rows: (N,) for each packed row, its place in a padded batch flattened to (B * S, …).
-        reverse: (N,) for each packed row, the packed row that mirrors it within its sentence (an involution).
-        final: (B,) for each sentence, in packed order, the packed row of its last position, or -1 if it is empty.
-        width: S, the length of the padded batch.
     """
 
+    #: for each position, the number of sentences longer than it; never increasing, with the sum N
     batch_sizes: tuple[int, ...]
-    sorted_indices: Tensor
-    unsorted_indices: Tensor
-    is_sorted: bool
-    sentence: Tensor
-    rows: Tensor
-    reverse: Tensor
-    final: Tensor
-    width: int
+    sorted_indices: Tensor  # (B,) the sentences, longest first: their packed order
+    unsorted_indices: Tensor  # (B,) the inverse of ``sorted_indices``
+    is_sorted: bool  # whether the batch already is in packed order
+    sentence: Tensor  # (N,) for each packed row, its sentence, as a place in packed order
+    rows: Tensor  # (N,) for each packed row, its place in a padded batch flattened to (B * S, …)
+    reverse: Tensor  # (N,) for each packed row, the packed row that mirrors it within its sentence (an involution)
+    final: Tensor  # (B,) for each sentence, in packed order, the packed row of its last position, or -1 if it is empty
+    width: int  # S, the length of the padded batch
 
     def pack(self, padded: Tensor) -> Tensor:
         """The valid rows of a padded batch: (B, S, …) → (N, …)."""

@@ -33,15 +33,10 @@ def tanh(x):
 
 
 class Blocks(NamedTuple):
-    """How a matrix is divided among programs: each takes some rows and goes through blocks of their columns.
+    """How a matrix is divided among programs: each takes some rows and goes through blocks of their columns."""
 
-    Attributes:
-        rows: per program.
-        columns: per block; both are powers of two.
-    """
-
-    rows: int
-    columns: int
+    rows: int  # per program
+    columns: int  # per block; both are powers of two
 
     def programs(self, rows: int) -> tuple[int]:
         """Returns the grid of programs for that many rows."""

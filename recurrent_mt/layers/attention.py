@@ -71,15 +71,10 @@ class Attention(nn.Module):
 
 
 class KeyValueCache(NamedTuple):
-    """Keys and values of B sentences at M places.
+    """Keys and values of B sentences at M places."""
 
-    Attributes:
-        keys_and_values: (B, M, 2H).
-        padding: (B, M) True on padding.
-    """
-
-    keys_and_values: Tensor
-    padding: Tensor
+    keys_and_values: Tensor  # (B, M, 2H)
+    padding: Tensor  # (B, M) True on padding
 
     def append(self, keys_and_values: Tensor) -> KeyValueCache:
         """The cache with one more place: keys and values (B, 2H) of every sentence, none of them padding."""

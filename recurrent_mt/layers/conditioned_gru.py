@@ -21,15 +21,10 @@ from .weights import kernel_weight, multiply, weight_of_rank, xavier_blocks_
 
 
 class Contexts(NamedTuple):
-    """The contexts of packed rows.
+    """The contexts of packed rows."""
 
-    Attributes:
-        values: (N, D), or (B, D) if one context serves a whole sentence.
-        rows: (N,) which value each row has; None if each has its own.
-    """
-
-    values: Tensor
-    rows: Tensor | None = None
+    values: Tensor  # (N, D), or (B, D) if one context serves a whole sentence
+    rows: Tensor | None = None  # (N,) which value each row has; None if each has its own
 
     def through(self, linear: nn.Module) -> Tensor:
         """The contexts through a linear layer: (N, …); a context that serves a whole sentence is multiplied once."""

@@ -41,23 +41,17 @@ def for_each_hypothesis(field: Tensor, beam: int) -> Tensor:
 
 
 class EncoderOutput(NamedTuple):
-    """An encoded batch, in the layout of its tokens (fairseq pads sources on the left).
+    """An encoded batch, in the layout of its tokens (fairseq pads sources on the left)."""
 
-    Attributes:
-        annotations: (B, S', D) what attention may look at; zeros on padding. S' is S, one annotation per token, unless
-            ``coverage`` says otherwise.
-        padding_mask: (B, S') True on padding.
-        summary: (B, C) the fixed-length vector c of Cho et al. (2014).
-        coverage: (S', S) how each annotation's weight is divided among the tokens it covers, the same for all
-            sentences: a row sums to 1. None if annotation j belongs to token j.
-        beam: how many hypotheses a search has per sentence: row n is one of sentence n // beam.
-    """
-
+    #: (B, S', D) what attention may look at; zeros on padding. S' is S, one annotation per token, unless ``coverage``
+    #: says otherwise.
     annotations: Tensor
-    padding_mask: Tensor
-    summary: Tensor
+    padding_mask: Tensor  # (B, S') True on padding
+    summary: Tensor  # (B, C) the fixed-length vector c of Cho et al. (2014)
+    #: (S', S) how each annotation's weight is divided among the tokens it covers, the same for all sentences: a row
+    #: sums to 1. None if annotation j belongs to token j.
     coverage: Tensor | None = None
-    beam: int = 1
+    beam: int = 1  # how many hypotheses a search has per sentence: row n is one of sentence n // beam
 
     def index_select(self, rows: Tensor) -> EncoderOutput:
         """What the hypotheses ``rows`` read; a sentence is copied only if others leave the batch."""

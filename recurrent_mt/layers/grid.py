@@ -16,16 +16,11 @@ class LeftEdge(NamedTuple):
     Layers that look at neighbors, or halve a sentence, must count from the sentence's own first word. They work on a
     grid (B, C, L), with channels before positions as convolutions want them, L the length of the longest sentence, and
     zeros on padding. Layers that treat each word separately work on packed rows, which have no padding.
-
-    Attributes:
-        packing: the packing of the original batch, padded on either side.
-        moved: the packing of the same rows in a batch (B, L, …) that is padded on the right.
-        padding: (B, 1, L) True on padding of the grid.
     """
 
-    packing: Packing
-    moved: Packing
-    padding: Tensor
+    packing: Packing  # the packing of the original batch, padded on either side
+    moved: Packing  # the packing of the same rows in a batch (B, L, …) that is padded on the right
+    padding: Tensor  # (B, 1, L) True on padding of the grid
 
     def grid(self, rows: Tensor) -> Tensor:
         """Packed rows (N, C) as a grid (B, C, L) with zeros on padding."""

@@ -20,30 +20,23 @@ from .weights import LowRankMatrix, kernel_weight, orthogonal_blocks_, weight_of
 
 
 class GRUVariant(NamedTuple):
-    """What a GRU layer adds to or leaves out of the published equations; the defaults are theirs.
+    """What a GRU layer adds to or leaves out of the published equations; the defaults are theirs."""
 
-    Attributes:
-        gate_bias: whether the gates have biases; the authors' code has one only in the candidate.
-        rank: inner size of the product as which each matrix is kept, 0 for whole matrices: the input weight, the
-            recurrent weights of the gates and the candidate, and, in a decoder's first layer, the context weight. Gates
-            stacked in one weight share its right factor. See :class:`~recurrent_mt.layers.weights.LowRankMatrix`.
-        input_skip: whether the input is added to the output; see :class:`~recurrent_mt.layers.gru.InputSkip`.
-        time_skip: K of :class:`~recurrent_mt.layers.time_skip.TimeSkip`, 0 for none.
-        layer_norm: whether the output is normalized; see :class:`~recurrent_mt.layers.gru.LayerOutput`.
-        recurrent_dropout: probability of dropping a number of the recurrent matrices, for all steps of a batch at once
-            (Merity et al. 2018, "Regularizing and Optimizing LSTM Language Models", section 3): no unit of a state is
-            lost on its way, and every kernel can do it. A search that keeps dropout (``--retain-dropout``) calls the
-            decoder step by step, and each call drops other numbers.
-        transition_depth: L, how many cells a time step has; see :class:`~recurrent_mt.layers.gru.GRU`.
-    """
-
-    gate_bias: bool = True
+    gate_bias: bool = True  # whether the gates have biases; the authors' code has one only in the candidate
+    #: inner size of the product as which each matrix is kept, 0 for whole matrices: the input weight, the recurrent
+    #: weights of the gates and the candidate, and, in a decoder's first layer, the context weight. Gates stacked in one
+    #: weight share its right factor. See :class:`~recurrent_mt.layers.weights.LowRankMatrix`.
     rank: int = 0
+    #: whether the input is added to the output; see :class:`~recurrent_mt.layers.gru.InputSkip`
     input_skip: bool = False
-    time_skip: int = 0
-    layer_norm: bool = False
+    time_skip: int = 0  # K of :class:`~recurrent_mt.layers.time_skip.TimeSkip`, 0 for none
+    layer_norm: bool = False  # whether the output is normalized; see :class:`~recurrent_mt.layers.gru.LayerOutput`
+    #: probability of dropping a number of the recurrent matrices, for all steps of a batch at once (Merity et al. 2018,
+    #: "Regularizing and Optimizing LSTM Language Models", section 3): no unit of a state is lost on its way, and every
+    #: kernel can do it. A search that keeps dropout (``--retain-dropout``) calls the decoder step by step, and each
+    #: call drops other numbers.
     recurrent_dropout: float = 0.0
-    transition_depth: int = 1
+    transition_depth: int = 1  # L, how many cells a time step has; see :class:`~recurrent_mt.layers.gru.GRU`
 
     @property
     def in_kernels(self) -> bool:
@@ -105,17 +98,11 @@ class GRUCell(nn.Module):
 
 
 class PreparedCell(NamedTuple):
-    """A cell as the steps of one batch use it.
+    """A cell as the steps of one batch use it."""
 
-    Attributes:
-        gate: U_r above U_z, (2H, H).
-        candidate: U, (H, H).
-        bias: (3H,), which enters where nothing else does.
-    """
-
-    gate: Matrix
-    candidate: Matrix
-    bias: Tensor
+    gate: Matrix  # U_r above U_z, (2H, H)
+    candidate: Matrix  # U, (H, H)
+    bias: Tensor  # (3H,), which enters where nothing else does
 
     def advance(self, inputs: Tensor | None, state: Tensor) -> Tensor:
         """The state after the cell (n, H); see :func:`recurrent_mt.kernels.gru.gru` for the equations.

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 import matplotlib.figure
 import pandas
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from ..evaluation.analysis import FREQUENCY, LENGTH, UNKNOWN_WORDS, Analysis, split_lowercase
@@ -316,17 +316,10 @@ def render_page(report: Report) -> str:
     no network, and no script or style that came with the data.
     """
     folder = Path(__file__).parent / "templates"
-    environment = Environment(
-        loader=FileSystemLoader(folder),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     colors = [f".series-{index} {{ --series: {color}; }}" for index, color in enumerate(COLORS)]
     style = "\n".join([*colors, (folder / "style.css").read_text(encoding="utf-8")])
     script = (folder / "page.js").read_text(encoding="utf-8")
-    return environment.get_template("page.html.j2").render(
+    return load_template(folder / "page.html.j2").render(
         policy=write_policy(style, script),
         style=Markup(style),
         script=Markup(script),
@@ -349,6 +342,18 @@ def render_page(report: Report) -> str:
             "PAIRS": PAIRS,
         },
     )
+
+
+def load_template(file: Path) -> Template:
+    """A template that escapes what it is given, and fails where something is missing."""
+    environment = Environment(
+        loader=FileSystemLoader(file.parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(file.name)
 
 
 def write_policy(style: str, script: str) -> str:

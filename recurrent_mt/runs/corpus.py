@@ -16,19 +16,12 @@ BINARY = ("bin", "idx")
 
 @dataclass(frozen=True)
 class ExtraTest:
-    """A further test set.
+    """A further test set."""
 
-    Attributes:
-        name: as it was given.
-        id: the name, and what tells its text from another of that name.
-        prefix: where the text is.
-        checksums: of its sides, by language.
-    """
-
-    name: str
-    id: str
-    prefix: str
-    checksums: dict[str, str]
+    name: str  # as it was given
+    id: str  # the name, and what tells its text from another of that name
+    prefix: str  # where the text is
+    checksums: dict[str, str]  # of its sides, by language
 
 
 @dataclass(frozen=True)
@@ -37,44 +30,27 @@ class Corpus:
 
     A ``place`` is ``text``, or ``extra/ID`` of a further test set. The test sets are called test, test1, and so on, as
     fairseq calls them.
-
-    Attributes:
-        id: the name of its folder in ``corpora``, made of everything that decides what the data are.
-        languages: source and target.
-        source: ``synthetic``, ``files``, or ``collected``: published text, or local text in its place.
-        splits: train, valid, and the test sets.
-        shards: parts of the training data.
-        lengths: of each split, tokens on a side at most; None without a limit.
-        checksums: of local files.
-        record: the form of its text, as a run folder has it.
-        extra: further test sets by their ids.
-        files: of text that is not collected, split and language to file.
-        reference: the prefix of the test set as people write it; of text that is not collected.
-        sets: of collected text, for train, valid, and test, the name of each text and its prefix, None where it is
-            published.
-        cleaning: whether collected text is cleaned.
-        select_words: how many words are selected of collected text.
-        sources: the file that says where published text is.
-        mirror: of its sites, if it is downloaded from one.
-        teacher: the run folder and the checkpoint that translate the training text, if any do.
     """
 
-    id: str
-    languages: tuple[str, str]
-    source: str
-    splits: list[str]
-    shards: int
-    lengths: dict[str, int | None]
-    checksums: dict[str, str]
-    record: dict[str, str]
-    extra: dict[str, ExtraTest] = field(default_factory=dict)
+    id: str  # the name of its folder in ``corpora``, made of everything that decides what the data are
+    languages: tuple[str, str]  # source and target
+    source: str  # ``synthetic``, ``files``, or ``collected``: published text, or local text in its place
+    splits: list[str]  # train, valid, and the test sets
+    shards: int  # parts of the training data
+    lengths: dict[str, int | None]  # of each split, tokens on a side at most; None without a limit
+    checksums: dict[str, str]  # of local files
+    record: dict[str, str]  # the form of its text, as a run folder has it
+    extra: dict[str, ExtraTest] = field(default_factory=dict)  # further test sets by their ids
+    #: of text that is not collected, split and language to file
     files: dict[str, dict[str, str]] = field(default_factory=dict)
-    reference: str = ""
+    reference: str = ""  # the prefix of the test set as people write it; of text that is not collected
+    #: of collected text, for train, valid, and test, the name of each text and its prefix, None where it is published
     sets: dict[str, dict[str, str | None]] = field(default_factory=dict)
-    cleaning: bool = False
-    select_words: str | None = None
-    sources: str = ""
-    mirror: str | None = None
+    cleaning: bool = False  # whether collected text is cleaned
+    select_words: str | None = None  # how many words are selected of collected text
+    sources: str = ""  # the file that says where published text is
+    mirror: str | None = None  # of its sites, if it is downloaded from one
+    #: the run folder and the checkpoint that translate the training text, if any do
     teacher: list[str] = field(default_factory=list)
 
     @property

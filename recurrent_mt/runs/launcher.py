@@ -24,22 +24,15 @@ WORKFLOW = PROJECT / "workflow"
 
 @dataclass(frozen=True)
 class Launch:
-    """How an experiment is run: nothing of it decides what comes out.
+    """How an experiment is run: nothing of it decides what comes out."""
 
-    Attributes:
-        out: the run folder.
-        jobs: trainings at a time, each with its share of the processors (one); on a cluster, jobs of any kind (as many
-            as its profile says).
-        dry_run: whether only the commands are printed.
-        retry: whether what has failed before is tried again.
-        profile: a folder of workflow/profiles, or a path of one; None for this machine.
-    """
-
-    out: Path
+    out: Path  # the run folder
+    #: trainings at a time, each with its share of the processors (one); on a cluster, jobs of any kind (as many as its
+    #: profile says)
     jobs: int | None = None
-    dry_run: bool = False
-    retry: bool = False
-    profile: str | None = None
+    dry_run: bool = False  # whether only the commands are printed
+    retry: bool = False  # whether what has failed before is tried again
+    profile: str | None = None  # a folder of workflow/profiles, or a path of one; None for this machine
 
 
 class StoppedError(RuntimeError):
@@ -153,17 +146,14 @@ def threads_of_a_training(settings: Launch, environment: Mapping[str, str]) -> i
     return int(given) if given else max(1, processors() // (settings.jobs or 1))
 
 
-def find_profile(name: str | None) -> str:
-    """The profile of a cluster: one of this project's by its name, or one of the user's; ``none`` for this machine."""
-    known = WORKFLOW / "profiles" / str(name)
-    return str(known) if known.is_dir() else name or "none"
-
-
 def engine_command(settings: Launch, folder: Path, plan: Path, threads: int) -> list[str]:
     """The command line of Snakemake. That of a dry run writes nothing."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(WORKFLOW / "Snakefile")]
+    # One of this project's by its name, or one of the user's.
+    known = WORKFLOW / "profiles" / str(settings.profile)
+    profile = str(known) if known.is_dir() else settings.profile or "none"
     # Only what is named here steers an experiment, not what Snakemake finds in the folder of the call.
-    command += ["--workflow-profile", "none", "--profile", find_profile(settings.profile)]
+    command += ["--workflow-profile", "none", "--profile", profile]
     command += ["--directory", str(folder), "--configfile", str(plan)]
     command += ["--logger", "progress", "--printshellcmds", "--keep-going"]
     # What decides a result is in its path: no other change makes a training begin anew.

@@ -64,19 +64,12 @@ SIGNS = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one step ended.
+    """How one step ended."""
 
-    Attributes:
-        status: in one word.
-        reason: of a failure, in one line; empty without one.
-        log: the last lines of the log of a failure.
-        versions: of the code and its libraries, as of `describe_versions`; of trainings alone.
-    """
-
-    status: Status
-    reason: str = ""
-    log: str = ""
-    versions: str = ""
+    status: Status  # in one word
+    reason: str = ""  # of a failure, in one line; empty without one
+    log: str = ""  # the last lines of the log of a failure
+    versions: str = ""  # of the code and its libraries, as of `describe_versions`; of trainings alone
 
     @property
     def failed(self) -> bool:

@@ -52,23 +52,15 @@ def has_finished(file: str | Path) -> bool:
 
 @dataclass(frozen=True)
 class System:
-    """What one system is trained on and with.
+    """What one system is trained on and with."""
 
-    Attributes:
-        name: of the system.
-        folder: NAME-ID, in the paths of its trainings.
-        corpus: that it is trained on.
-        arguments: of fairseq-train, with `SEED`, `DATA`, and `PLUGIN` in place of what is no part of the system.
-        budget: further arguments.
-        seeds: of its trainings.
-    """
-
-    name: str
-    folder: str
-    corpus: Corpus
+    name: str  # of the system
+    folder: str  # NAME-ID, in the paths of its trainings
+    corpus: Corpus  # that it is trained on
+    #: of fairseq-train, with `SEED`, `DATA`, and `PLUGIN` in place of what is no part of the system
     arguments: list[str]
-    budget: list[str]
-    seeds: list[int]
+    budget: list[str]  # further arguments
+    seeds: list[int]  # of its trainings
 
     # Trainings; seeds are text where they come from paths.
 
@@ -164,21 +156,13 @@ class System:
 
 @dataclass(frozen=True)
 class Plan:
-    """What an experiment makes.
+    """What an experiment makes."""
 
-    Attributes:
-        name: of the experiment.
-        experiment: its options.
-        corpora: by their ids, those that a system is trained on; the only one without systems.
-        systems: by their names.
-        results: the folder of its tables and figures, ``results/ID``.
-    """
-
-    name: str
-    experiment: Experiment
-    corpora: dict[str, Corpus]
-    systems: dict[str, System]
-    results: str
+    name: str  # of the experiment
+    experiment: Experiment  # its options
+    corpora: dict[str, Corpus]  # by their ids, those that a system is trained on; the only one without systems
+    systems: dict[str, System]  # by their names
+    results: str  # the folder of its tables and figures, ``results/ID``
 
     @property
     def languages(self) -> tuple[str, str]:

@@ -19,17 +19,11 @@ VISIBLE_DEVICES = re.compile(r"\s*(\d|GPU-|MIG-)")
 
 @dataclass(frozen=True)
 class Machines:
-    """Machines that train together, and which of them this one is.
+    """Machines that train together, and which of them this one is."""
 
-    Attributes:
-        count: of all.
-        rank: of this one, from 0.
-        rendezvous: HOST:PORT of the first, reached by all.
-    """
-
-    count: int
-    rank: int
-    rendezvous: str
+    count: int  # of all
+    rank: int  # of this one, from 0
+    rendezvous: str  # HOST:PORT of the first, reached by all
 
 
 def start_processes(

@@ -48,7 +48,7 @@ def training_arguments(
     Raises:
         ValueError: as of `read_name`.
     """
-    if is_configuration(name, experiment, configurations):
+    if not experiment.ablation and names_configuration(name, configurations):
         return [*read(name), "--seed", SEED]
     changed = own_flags(name, experiment)
     model = str(changed.get("arch", "")) if experiment.ablation else read_name(name)[0]
@@ -141,11 +141,6 @@ def objective_arguments(*, stock: bool, smoothing: float) -> list[str]:
     else:
         criterion = "label_smoothed_cross_entropy" if smoothing else "cross_entropy"
     return ["--criterion", criterion, *(["--label-smoothing", str(smoothing)] if smoothing else [])]
-
-
-def is_configuration(name: str, experiment: Experiment, configurations: Path) -> bool:
-    """Whether a system is a file of configs/."""
-    return not experiment.ablation and names_configuration(name, configurations)
 
 
 def model_arguments(name: str, own: Collection[str], experiment: Experiment) -> list[str]:

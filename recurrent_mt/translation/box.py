@@ -40,17 +40,11 @@ MISSING = (
 
 
 class Manifest(NamedTuple):
-    """What a box says of itself to those who use it; what is no box says nothing.
+    """What a box says of itself to those who use it; what is no box says nothing."""
 
-    Attributes:
-        default: the name of the system that translates unless another is asked for.
-        title: what the models translate, and what they have learned from, in one line.
-        summaries: what each system is, in a sentence.
-    """
-
-    default: str | None = None
-    title: str = ""
-    summaries: Mapping[str, str] = {}
+    default: str | None = None  # the name of the system that translates unless another is asked for
+    title: str = ""  # what the models translate, and what they have learned from, in one line
+    summaries: Mapping[str, str] = {}  # what each system is, in a sentence
 
 
 def list_boxes() -> dict[str, Path]:
@@ -120,17 +114,6 @@ def read_box(folder: Path) -> Manifest:
     file = folder / MANIFEST
     found = read_layout(file, FORMAT, what="a box", remedy="pack the box again") if file.is_file() else {}
     return Manifest(**{name: found[name] for name in Manifest._fields if name in found})
-
-
-def find_export(folder: Path) -> Path:
-    """The folder in a box that has one of its models as ONNX.
-
-    Raises:
-        FileNotFoundError: if there is none.
-    """
-    if not (folder / ONNX).is_dir():
-        raise FileNotFoundError(f"{folder} has no model as ONNX: name the folder that recurrent-mt export has written")
-    return folder / ONNX
 
 
 def copy_text_form(run: Path, data: Path, folder: Path) -> TextForm:

@@ -47,71 +47,45 @@ Sentence = Annotated[str, AfterValidator(lambda text: " ".join(text.split())), F
 
 
 class Card(NamedTuple):
-    """What is known of a packed model.
+    """What is known of a packed model."""
 
-    Attributes:
-        system: its name.
-        bits: of a parameter; eight, as ONNX.
-        architecture: fairseq's name of it.
-        parameters: how many, shared ones counted once.
-        updates: of its training.
-        epochs: begun.
-        size: of its files, in bytes.
-        scores: BLEU by test set.
-        translations: what it makes of the description's examples and of its mistakes, in their order.
-    """
-
-    system: str
-    bits: int
-    architecture: str
-    parameters: int
-    updates: int
-    epochs: int
-    size: int
-    scores: Mapping[str, Score]
-    translations: Sequence[str]
+    system: str  # its name
+    bits: int  # of a parameter; eight, as ONNX
+    architecture: str  # fairseq's name of it
+    parameters: int  # how many, shared ones counted once
+    updates: int  # of its training
+    epochs: int  # begun
+    size: int  # of its files, in bytes
+    scores: Mapping[str, Score]  # BLEU by test set
+    translations: Sequence[str]  # what it makes of the description's examples and of its mistakes, in their order
 
 
 class SystemDescription(BaseModel):
-    """What a person says of a model, and the command that trained it.
-
-    Attributes:
-        summary: what the model is, in a sentence for those who do not know the field: the demo shows it as it is.
-        training: the command.
-    """
+    """What a person says of a model, and the command that trained it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    summary: str
-    training: str
+    summary: str  # what the model is, in a sentence for those who do not know the field: the demo shows it as it is
+    training: str  # the command
 
 
 class BoxDescription(BaseModel):
-    """What a person says of a box, in Markdown.
-
-    Attributes:
-        name: which others call it by.
-        title: one line.
-        data: what the models were trained on, and its terms.
-        commit: of this project, whose code trained them.
-        limits: what the models cannot do.
-        examples: sentences to try, with translations, which the default model finds.
-        mistakes: sentences that it gets wrong, with right translations.
-        systems: the first is the default.
-        onnx: the one that is stored as ONNX, and not otherwise; without it, the default is stored both ways.
-    """
+    """What a person says of a box, in Markdown."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: Annotated[str, Field(pattern=DISTRIBUTION)]
+    name: Annotated[str, Field(pattern=DISTRIBUTION)]  # which others call it by
     # It stands in quotation marks in the metadata of the distribution.
-    title: Annotated[str, Field(pattern=r'^[^"\\\n]*$')]
-    data: str
-    commit: str
-    limits: str
+    title: Annotated[str, Field(pattern=r'^[^"\\\n]*$')]  # one line
+    data: str  # what the models were trained on, and its terms
+    commit: str  # of this project, whose code trained them
+    limits: str  # what the models cannot do
+    #: sentences to try, with translations, which the default model finds
     examples: Annotated[dict[Sentence, Sentence], Field(min_length=1)]
-    mistakes: dict[Sentence, Sentence] = {}
+    mistakes: dict[Sentence, Sentence] = {}  # sentences that it gets wrong, with right translations
+    #: the first is the default
     systems: Annotated[dict[Annotated[str, Field(pattern=f"^{NAME.pattern}$")], SystemDescription], Field(min_length=1)]
+    #: the one that is stored as ONNX, and not otherwise; without it, the default is stored both ways
     onnx: str | None = None
 
     @property

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 from ..plugin_finder import import_from_plugin
 from ..runs.folder import PARAMETERS, find_systems, names_of
-from ..silence import silence
 from ..text_files import dictionary_folder
 from ..text_form import TextForm, read_text_form
 from .box import find_boxes, find_folder, find_run, read_box
@@ -128,7 +128,7 @@ def load_checkpoint(name: str, path: str | Path, data: str | Path | None = None)
     form = read_text_form(folder) if folder else None
     dictionaries = data or find_dictionaries(path, folder)
     # fairseq says a line about every dictionary that it reads, and lets the root logger show what all libraries say.
-    with silence(logging.INFO):
+    with silence():
         translator = import_from_plugin("translator", "checkpoints").Translator(path, dictionaries)
     source, target = translator.languages
     used = form or TextForm(path.parent, source, target, "word", "none", lowercase=False, truecased=False)
@@ -136,6 +136,23 @@ def load_checkpoint(name: str, path: str | Path, data: str | Path | None = None)
         raise ValueError(f"{path} translates {source}-{target}, but {used.folder} is {used.source}-{used.target}")
     summaries = read_box(folder).summaries if folder else {}
     return Model(name, translator, used, form, next((summaries[key] for key in names_of(path) if key in summaries), ""))
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """Drops what is logged that is no warning.
+
+    What a library that is imported meanwhile does to the root logger, which is the program's own, is undone.
+    """
+    root = logging.getLogger()
+    disabled, level, handlers = root.manager.disable, root.level, root.handlers[:]
+    logging.disable(logging.INFO)
+    try:
+        yield
+    finally:
+        logging.disable(disabled)
+        root.setLevel(level)
+        root.handlers[:] = handlers
 
 
 def find_dictionaries(path: Path, run: Path | None) -> Path:

@@ -3,10 +3,9 @@
 import pytest
 import torch
 
-from benchmarks import memory
+from benchmarks import measurement
 from benchmarks.case import Case, Family, Setting
-from benchmarks.measurement import FEWEST, MOST, Spread, ratios, time_in_turn
-from benchmarks.memory import measure_here, peak_memory
+from benchmarks.measurement import FEWEST, MOST, Spread, measure_here, peak_memory, ratios, time_in_turn
 from benchmarks.systems import model_shape
 
 
@@ -43,7 +42,7 @@ def case_of(megabytes):
 def family(monkeypatch):
     quick = {"megabytes": 1}
     made = Family("made", "", lambda setting, megabytes: case_of(megabytes), (), (quick,))
-    monkeypatch.setattr(memory, "FAMILIES", {"made": made})
+    monkeypatch.setattr(measurement, "FAMILIES", {"made": made})
 
 
 @pytest.mark.parametrize("megabytes", [40, 80])

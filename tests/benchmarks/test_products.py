@@ -10,7 +10,7 @@ from benchmarks.measurement import products_of
 from benchmarks.products import Product, operations, record, replay
 from benchmarks.tables import label
 from tests.kernels.batches import within
-from user_dir.checkpoints.operations import FORMULAS
+from user_dir.cli.count_operations import FORMULAS
 
 #: torch's counter cannot follow gradients of leaves, as of a layer's inputs; these cases have the same layers.
 COUNTABLE = [(FAMILIES[name], shape) for name in ("encoder", "translation") for shape in FAMILIES[name].quick]

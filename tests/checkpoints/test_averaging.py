@@ -5,7 +5,7 @@ import torch
 from fairseq import checkpoint_utils
 
 from tests.commands import call
-from user_dir.checkpoints.averaging import average_checkpoints
+from user_dir.cli.average import average_checkpoints
 
 
 @pytest.fixture

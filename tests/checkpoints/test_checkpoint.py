@@ -9,7 +9,7 @@ from fairseq import checkpoint_utils
 
 from tests.checkpoints.checkpoints import write_checkpoint
 from user_dir.checkpoints.checkpoint import Checkpoint
-from user_dir.checkpoints.factorizing import factorize_checkpoint
+from user_dir.cli.factorize import factorize_checkpoint
 
 
 class Payload:

@@ -7,9 +7,9 @@ import torch
 from fairseq.checkpoint_utils import load_model_ensemble_and_task
 
 from tests.checkpoints.checkpoints import write_checkpoint
-from user_dir.checkpoints.averaging import average_checkpoints
 from user_dir.checkpoints.checkpoint import Checkpoint
-from user_dir.checkpoints.factorizing import factorize_checkpoint
+from user_dir.cli.average import average_checkpoints
+from user_dir.cli.factorize import factorize_checkpoint
 
 
 @pytest.fixture

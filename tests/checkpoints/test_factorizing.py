@@ -13,7 +13,7 @@ from tests.models.building import build, sources
 from tests.models.test_search import generate
 from tests.tolerances import INVARIANCE
 from user_dir.checkpoints.checkpoint import Checkpoint
-from user_dir.checkpoints.factorizing import factorize_checkpoint
+from user_dir.cli.factorize import factorize_checkpoint
 
 NEW_OPTIONS = (
     *("gru_rank", "skip_io", "skip_time", "decoder_layer_norm", "encoder_layer_norm"),

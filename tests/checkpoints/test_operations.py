@@ -9,7 +9,7 @@ from recurrent_mt.layers.gru import GRUEncoder
 from recurrent_mt.layers.hourglass import UNetEncoder, VNetEncoder
 from tests.checkpoints.checkpoints import small_checkpoint
 from tests.kernels.batches import within
-from user_dir.checkpoints.operations import FORMULAS, count_operations
+from user_dir.cli.count_operations import FORMULAS, count_operations
 
 #: Sizes of tests/models/building.py: words of each language with the four symbols, embeddings, states, readout.
 V, E, H, F, G, READOUT = 17, 6, 5, 8, 10, 7

@@ -12,6 +12,7 @@ import pytest
 from recurrent_mt.data.synthetic.writing import write_corpus
 from recurrent_mt.runs import launcher
 from tests.cli.recipes import ROOT, command, environment, experiment, needs_tools, run
+from tests.commands import command_line
 from tests.data.published import CHINESE, pack, text_file
 from tests.data.server import serve
 from tests.once import build_once
@@ -194,11 +195,11 @@ def test_translate_keeps_the_order_and_number_of_lines(prepared, trained, corpor
     out, _ = prepared
     sentences = (corpora / "fr-en" / "test.fr").read_text().splitlines()[:6]
     # Alone in its batch, a sentence is translated up to its own greatest length, wherever it stands.
-    line = command("translate.sh", "--beam", 2, "--buffer-size", 4, out, trained)
+    line = command_line("recurrent-mt", "translate", "--beam", 2, "--buffer-size", 4, out, trained)
 
     def translate(text, *flags, passed_on=()):
-        command_line = [*line[:2], *flags, *line[2:], "--", "--batch-size", "1", *passed_on]
-        return subprocess.run(command_line, env=environment(), input=text, capture_output=True, text=True)
+        words = [*line, *flags, "--", "--batch-size", "1", *passed_on]
+        return subprocess.run(words, env=environment(), input=text, capture_output=True, text=True)
 
     one_by_one = [translate(sentence + "\n").stdout for sentence in sentences[:3]]
     assert len(set(one_by_one)) > 1

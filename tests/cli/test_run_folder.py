@@ -13,7 +13,7 @@ from recurrent_mt.text_files import FileError
 from recurrent_mt.text_form import TextForm
 from recurrent_mt.translation.box import copy_text_form
 from tests.cli.recipes import ROOT, command, environment, run
-from tests.commands import call
+from tests.commands import call, command_line
 
 RECORDED = {"SOURCE_LANG": "fr", "TARGET_LANG": "en", "SEGMENTATION": "bpe:100", "TOKENIZER": "moses", "LOWERCASE": ""}
 
@@ -49,7 +49,7 @@ def test_a_run_folder_sets_no_variable_that_is_not_an_option(tmp_path):
         (strangers / tool).chmod(0o755)
     names = ["ROOT", "VENV", "PATH", "BASH_ENV", "JOBS", "BEAM", "PLAN", "IFS", "DEVICE_FLAGS"]
     folder = run_folder(tmp_path / "run", **dict.fromkeys(names, strangers))
-    line = command("translate.sh", *words("translate", folder))
+    line = command_line("recurrent-mt", "translate", *words("translate", folder))
     result = subprocess.run(line, env=environment(), capture_output=True, text=True)
     assert result.returncode == 0 and str(strangers) not in result.stdout + result.stderr
     assert not (tmp_path / "ran").exists()
@@ -152,11 +152,11 @@ def test_as_many_translations_as_lines_that_end_in_a_line_feed(text, given, tmp_
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     (tmp_path / "input").write_bytes(text.encode())
     flags = ["--input", tmp_path / "input"] if given == "file" else []
-    said = call("translate", *words("translate.sh", run_folder(tmp_path / "run"))[1:], *flags)
+    said = call("translate", *words("translate", run_folder(tmp_path / "run"))[1:], *flags)
     assert said.stdout == "x\n" * (3 if text else 0)
 
 
 def test_a_sentence_that_is_not_utf_8_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"un\ntrois\xff\n")))
-    said = call("translate", *words("translate.sh", run_folder(tmp_path))[1:])
+    said = call("translate", *words("translate", run_folder(tmp_path))[1:])
     assert said.returncode == 1 and "standard input, line 2: byte 6 is not UTF-8" in said.stderr

@@ -15,7 +15,7 @@ import pytest
 import torch
 from fairseq import checkpoint_utils
 
-from fairseq_compat.checkpoint_arrays import NumberType
+from fairseq_compat.checkpoint_classes import NumberType
 
 
 class Payload:

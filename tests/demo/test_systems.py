@@ -12,7 +12,7 @@ from tests.checkpoints.checkpoints import small_checkpoint
 from tests.checkpoints.generation import make_generate
 from tests.cli import toy
 from tests.parity.made_up import made_up
-from user_dir.checkpoints.groundhog import import_model
+from user_dir.cli.import_groundhog import import_model
 
 SOURCES = ["s1 s2 s3 s4", "s5 never-seen s6"]
 TARGETS = ["t1 t2", "t3 never-seen t4 t5"]

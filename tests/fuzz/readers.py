@@ -25,7 +25,7 @@ from recurrent_mt.runs.training_command import configuration_arguments
 from recurrent_mt.text_files import read_dictionary, read_parallel
 from tests.evaluation.logs import generate_log, train_log
 from tests.parity.made_up import made_up
-from user_dir.checkpoints.groundhog import read_file, read_words
+from user_dir.cli.import_groundhog import read_file, read_words
 
 ROOT = Path(__file__).parents[2]
 

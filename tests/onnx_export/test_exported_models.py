@@ -21,7 +21,7 @@ from tests.models.building import ARCHITECTURES, ENCODERS_WITH_ATTENTION, build,
 from tests.models.test_search import generate, models
 from tests.parity.made_up import made_up
 from user_dir.checkpoints.exporting import take_apart
-from user_dir.checkpoints.groundhog import KINDS, import_model
+from user_dir.cli.import_groundhog import KINDS, import_model
 from user_dir.tasks.native_translation import NativeGenerator
 
 LENGTHS = [3, 7, 1, 5]

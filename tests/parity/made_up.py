@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from user_dir.checkpoints.groundhog import expected_shapes
+from user_dir.cli.import_groundhog import expected_shapes
 
 
 def made_up(kind, sizes, *, seed):

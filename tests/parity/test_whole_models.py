@@ -13,7 +13,7 @@ from tests.cli import toy
 from tests.commands import call
 from tests.parity import groundhog_equations, oracle
 from tests.parity.made_up import made_up
-from user_dir.checkpoints.groundhog import KINDS, UNKNOWN, import_model, read_parameters
+from user_dir.cli.import_groundhog import KINDS, UNKNOWN, import_model, read_parameters
 
 SIZES = [{"H": 16, "E": 12, "S": 41, "T": 41}, {"H": 10, "E": 7, "S": 23, "T": 31}, {"H": 2, "E": 1, "S": 5, "T": 4}]
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from recurrent_mt.ratings.ratings import read_ratings
-from recurrent_mt.ratings.summary import as_json, as_text, evaluate_ratings
+from recurrent_mt.ratings.scores import as_json, as_text, evaluate_ratings
 from tests.ratings.test_ratings import DIRECT, SIDE_BY_SIDE
 
 

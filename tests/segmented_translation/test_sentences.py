@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from user_dir.segmented_translation.segmentation import cheapest_segmentation
+from user_dir.segmented_translation import cheapest_segmentation
 
 
 def every_segmentation(length, longest):

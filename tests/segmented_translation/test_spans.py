@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from user_dir.segmented_translation.segmentation import MODES, Candidate, SpanTable, spans_of, translate_by_segments
+from user_dir.segmented_translation import MODES, Candidate, SpanTable, spans_of, translate_by_segments
 
 CANDIDATES = [
     Candidate(("near",), 2.0, 9.0),  # mean 5.5

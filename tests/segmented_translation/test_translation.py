@@ -12,9 +12,9 @@ from fairseq.tasks.translation import TranslationTask
 from tests.checkpoints.checkpoints import write_checkpoint
 from tests.models import building
 from tests.tolerances import INVARIANCE
+from user_dir import segmented_translation
 from user_dir.checkpoints.checkpoint import Checkpoint
-from user_dir.segmented_translation import translation
-from user_dir.segmented_translation.translation import ForwardTranslator, InverseScorer, translate_spans
+from user_dir.segmented_translation import ForwardTranslator, InverseScorer, translate_spans
 
 SOURCE_WORDS = 11
 
@@ -45,8 +45,8 @@ def random_spans(number, seed=1):
 
 
 def test_spans_of_a_batch_are_translated_as_one_at_a_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(translation, "MAX_SPANS", 3)
-    monkeypatch.setattr(translation, "MAX_TOKENS", 30)
+    monkeypatch.setattr(segmented_translation, "MAX_SPANS", 3)
+    monkeypatch.setattr(segmented_translation, "MAX_TOKENS", 30)
     spans = random_spans(12)
     forward = ForwardTranslator(system(tmp_path, seed=7), beam=4)
     inverse = InverseScorer(system(tmp_path, inverse=True, seed=8))

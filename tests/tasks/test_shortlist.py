@@ -11,7 +11,7 @@ from tests.checkpoints.checkpoints import small_checkpoint
 from tests.kernels.batches import needs_native
 from tests.models.building import sources, task
 from tests.tasks.test_native_search import model, translate
-from user_dir.checkpoints.shortlists import learn_shortlist
+from user_dir.cli.shortlist import learn_shortlist
 from user_dir.tasks.native_translation import NativeGenerator
 
 

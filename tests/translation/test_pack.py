@@ -22,9 +22,9 @@ from tests.checkpoints.checkpoints import small_checkpoint
 from tests.commands import call, run
 from tests.once import build_once
 from tests.translation.toy_box import write_run
-from user_dir.checkpoints.averaging import average_checkpoints
 from user_dir.checkpoints.checkpoint import Checkpoint
 from user_dir.checkpoints.halving import write_half_precision
+from user_dir.cli.average import average_checkpoints
 
 SYSTEM = {"summary": "A toy.", "training": "fairseq-train data"}
 DESCRIPTION = {

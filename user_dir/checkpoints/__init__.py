@@ -1,1 +1,1 @@
-"""What reads or writes checkpoints: trained models loaded, asked, looked into, and made into others."""
+"""What reads or writes checkpoints for several tools: models loaded, asked, looked into, and handed on."""

@@ -13,19 +13,12 @@ from .checkpoint import change_parameters, read_checkpoint, write_model
 
 
 class ModelFacts(NamedTuple):
-    """What a checkpoint says of its model.
+    """What a checkpoint says of its model."""
 
-    Attributes:
-        architecture: fairseq's name of it.
-        parameters: how many, shared ones counted once.
-        updates: of its training.
-        epochs: begun.
-    """
-
-    architecture: str
-    parameters: int
-    updates: int
-    epochs: int
+    architecture: str  # fairseq's name of it
+    parameters: int  # how many, shared ones counted once
+    updates: int  # of its training
+    epochs: int  # begun
 
 
 def write_half_precision(checkpoint: Path, path: Path) -> ModelFacts:

@@ -35,21 +35,14 @@ def one_thread() -> Iterator[None]:
 
 
 class Hypothesis(NamedTuple):
-    """A translation, found or given.
+    """A translation, found or given."""
 
-    Attributes:
-        tokens: with ``</s>`` at the end.
-        score: what the search ranks by: log-probability (base 2) divided by the length to the power of the penalty.
-        log_probabilities: of each token (base 2).
-        preferred: the token that the model finds most probable at each place; empty for a translation it has found.
-        weights: (T, S) what each token attends to; None if the model has no attention.
-    """
-
-    tokens: list[str]
-    score: float
-    log_probabilities: list[float]
+    tokens: list[str]  # with ``</s>`` at the end
+    score: float  # what the search ranks by: log-probability (base 2) divided by the length to the power of the penalty
+    log_probabilities: list[float]  # of each token (base 2)
+    #: the token that the model finds most probable at each place; empty for a translation it has found
     preferred: list[str]
-    weights: list[list[float]] | None
+    weights: list[list[float]] | None  # (T, S) what each token attends to; None if the model has no attention
 
 
 class Translator:

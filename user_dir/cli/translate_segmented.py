@@ -25,15 +25,18 @@ from recurrent_mt.arguments import positive
 from recurrent_mt.text_files import check_output_files, read_lines, write_aside
 
 from ..checkpoints.checkpoint import Checkpoint
-from ..segmented_translation.segmentation import (
+from ..segmented_translation import (
     MODES,
+    ForwardTranslator,
+    InverseScorer,
     SegmentedTranslation,
     SpanTable,
     Words,
+    check_inverse,
     group_subwords,
     translate_by_segments,
+    translate_spans,
 )
-from ..segmented_translation.translation import ForwardTranslator, InverseScorer, check_inverse, translate_spans
 
 #: How many sentences' spans are sorted and translated together.
 BUFFER_SIZE = 32
