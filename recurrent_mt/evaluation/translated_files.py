@@ -331,7 +331,7 @@ def read_runs(paths: Sequence[str | PathLike[str]]) -> tuple[TestSet, list[Syste
 
 def require_same_texts(run: RunFolder, test_set: TestSet, other_run: RunFolder, other: TestSet) -> None:
     """Raises ValueError if two runs have other sentences to translate, or score them otherwise."""
-    texts = [(one.source, one.reference, one.lowercase) for one in (test_set, other)]
+    texts = [(one.source, one.reference, one.target_language, one.lowercase) for one in (test_set, other)]
     if texts[0] != texts[1]:
         raise ValueError(f"{other_run.path} and {run.path} have different test sets or casing: compare like with like")
 
