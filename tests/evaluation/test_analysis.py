@@ -18,6 +18,7 @@ from recurrent_mt.evaluation.translated_files import (
     read_run_systems,
     read_run_test_set,
     read_runs,
+    require_same_texts,
 )
 from recurrent_mt.evaluation.words import F_MEASURE
 from recurrent_mt.runs.folder import RunFolder
@@ -220,6 +221,13 @@ def test_runs_of_other_test_sets_are_refused(run, tmp_path):
     path.write_text(path.read_text().replace("gray", "grey"))
     with pytest.raises(ValueError, match="different test sets"):
         read_runs([run, other])
+
+
+def test_runs_into_other_languages_are_refused_though_their_sentences_are_the_same(run):
+    folder, test_set = RunFolder(run), read_run_test_set(RunFolder(run))
+    require_same_texts(folder, test_set, folder, test_set)
+    with pytest.raises(ValueError, match="compare like with like"):
+        require_same_texts(folder, test_set, folder, replace(test_set, target_language="ja"))
 
 
 def test_missing_and_damaged_parts_are_named(run):
