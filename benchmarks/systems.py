@@ -49,6 +49,7 @@ SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
             "encoder_bidirectional": True,
             "decoder_attention": "scaled_general",
             "decoder_cell": "min_gru",
+            "decoder_second_hop": True,
             "decoder_readout": "linear",
         },
     ),
