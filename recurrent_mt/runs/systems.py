@@ -168,12 +168,14 @@ def model_arguments(name: str, own: Collection[str], experiment: Experiment) -> 
     if architecture not in ARCHITECTURES or attention not in ATTENTIONS:
         raise ValueError(
             f"unknown system '{name}': choose {', '.join(STOCK)}, one of {', '.join(ARCHITECTURES)} followed by a "
-            f"hyphen and one of {', '.join(ATTENTIONS)}, or the name of a file of configs/; +OPTION=VALUE sets "
-            "an option of fairseq-train, as in grconv_encoder-none+grconv-height=2"
+            f"hyphen and one of {', '.join(ATTENTIONS)}, or the name of a file of configs/ alone; after the others, "
+            "+OPTION=VALUE sets an option of fairseq-train, as in grconv_encoder-none+grconv-height=2"
         )
-    width = directions if architecture == "gru_encoder" else sizes(encoder_hidden_size=2 * encoder)
+    # A stack of recurrences in both directions has the size of one of them; others have that of their annotations.
+    widths = {"gru_encoder": directions, "min_gru_encoder": sizes(encoder_hidden_size=encoder)}
+    width = widths.get(architecture, sizes(encoder_hidden_size=2 * encoder))
     # The pyramid of grConv as published is not normalized.
-    normalizes = architecture == "gru_encoder" or "grconv-dilated" in own
+    normalizes = architecture in widths or "grconv-dilated" in own
     norms = [f"--{side}-layer-norm" for side in ("encoder", "decoder")[not normalizes :] if experiment.layer_norm]
     return [*recurrent, "--arch", architecture, *width, "--decoder-attention", attention, *norms]
 

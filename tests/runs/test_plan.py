@@ -108,6 +108,9 @@ def test_systems_of_one_size_differ_in_their_architecture_alone():
     assert "--arch grconv_encoder --encoder-hidden-size 256 --decoder-attention none" in arguments(
         "grconv_encoder-none"
     )
+    # It reads in both directions without being asked.
+    stacked = arguments("min_gru_encoder-dot", "layer_norm=true")
+    assert "--arch min_gru_encoder --encoder-hidden-size 128 --decoder-attention dot --encoder-layer-norm" in stacked
     assert "--criterion cross_entropy --max-tokens" in arguments("lstm")
     assert "--criterion chunked_cross_entropy --max-tokens" in arguments("gru_encoder-none")
 

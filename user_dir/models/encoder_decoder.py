@@ -142,7 +142,10 @@ def build_decoder_layer(
         "dropout": cfg.dropout,
     }
     if cfg.decoder_second_hop and (attention is None or str(cfg.decoder_cell) != "min_gru"):
-        raise ValueError("--decoder-second-hop needs --decoder-cell min_gru, and an attention that asks again")
+        raise ValueError(
+            "--decoder-second-hop needs --decoder-cell min_gru, and an attention that asks again: leave it out (where "
+            "a configuration has it, model.decoder_second_hop=false)"
+        )
     if str(cfg.decoder_cell) == "min_gru":
         layer = functools.partial(MinGRU, hidden_size=size, variant=min_gru_variant(cfg, "decoder"))
         sizes = {"state_size": size, "annotation_size": context_size, "hops": 1 + cfg.decoder_second_hop}
