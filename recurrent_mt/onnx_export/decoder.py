@@ -14,12 +14,15 @@ from ..layers.min_gru_decoder import MinGRUDecoder
 from .encoders import Encoded
 from .graph import (
     Graph,
+    LinearLayer,
     Words,
     apply_linear,
     columns,
     gru_step,
+    input_layer,
     layer_output,
     linear,
+    linears,
     min_gru_step,
     project_inputs,
 )
@@ -57,7 +60,7 @@ def state_shapes(decoder: AnyDecoder) -> dict[str, list[Any]]:
         return {"hidden": ["N", len(decoder.upper) + 2, decoder.size]}
     shapes: dict[str, list[Any]] = {"hidden": ["N", len(decoder.upper) + 1, decoder.first.gru.hidden_size]}
     if decoder.word_first and decoder.has_attention:
-        shapes["context"] = ["N", products_width(decoder)]
+        shapes["context"] = ["N", entering_width(decoder)]
     return shapes
 
 
@@ -66,17 +69,23 @@ def attention_of(decoder: AnyDecoder) -> Attention | None:
     return decoder.attention if isinstance(decoder, MinGRUDecoder) else decoder.first.attention
 
 
+def entering_width(decoder: AnyDecoder) -> int:
+    """The width of what enters a recurrence: its gates and its candidate."""
+    return 2 * decoder.size if isinstance(decoder, MinGRUDecoder) else 3 * decoder.first.gru.hidden_size
+
+
 def products_width(decoder: AnyDecoder) -> int:
     """P, the width of the products of a context: those that enter the recurrence, and those of the readout."""
-    entering = 2 * decoder.size if isinstance(decoder, MinGRUDecoder) else 3 * decoder.first.gru.hidden_size
-    return entering + decoder.readout.width
+    return entering_width(decoder) + decoder.readout.width
 
 
 def prepare_source(graph: Graph, decoder: AnyDecoder, encoded: Encoded, words: Words) -> tuple[Source, dict[str, str]]:
     """The source as every step reads it, and the state before the first step of a hypothesis each, by name."""
     attention, shapes = attention_of(decoder), state_shapes(decoder)
     readable = encoded.summary if attention is None else encoded.annotations
-    values = multiply_context(graph, decoder, readable) if reads_products(decoder) else readable
+    values = readable
+    if reads_products(decoder):
+        values = graph.op("Concat", *linears(graph, readable, *context_layers(decoder)), axis=1)
     keys = readable
     if attention is not None:
         keys = readable if attention.key is None else apply_linear(graph, readable, attention.key)
@@ -101,11 +110,10 @@ def reads_products(decoder: AnyDecoder) -> bool:
     return attention_of(decoder) is None or weights > MOST_WEIGHTS
 
 
-def multiply_context(graph: Graph, decoder: AnyDecoder, contexts: str) -> str:
-    """The products (N, P) of contexts (N, C) with every weight that a context is multiplied by."""
+def context_layers(decoder: AnyDecoder) -> list[LinearLayer]:
+    """By what a context is multiplied: on its way into the recurrence, and in the readout."""
     entering = decoder.above.input_weight if isinstance(decoder, MinGRUDecoder) else decoder.first.context_weight
-    products = [linear(graph, contexts, entering), apply_linear(graph, contexts, decoder.readout.context)]
-    return graph.op("Concat", *products, axis=1)
+    return [(entering, None), (decoder.readout.context.weight, None)]
 
 
 class DecoderStep:
@@ -124,8 +132,13 @@ class DecoderStep:
         self.graph, self.decoder, self.source = graph, decoder, source
         self.attention, self.readout = attention_of(decoder), decoder.readout
 
-    def read(self, queries: str) -> str:
-        """The products (N, P) of the contexts that queries (N, H) attend to."""
+    def read_word(self, embedded: str, layer: GRU | MinGRU) -> list[str]:
+        """What a word (N, E) brings to a layer and to the readout, for which there is no word at the beginning."""
+        entering, word = linears(self.graph, embedded, input_layer(layer), (self.readout.previous_word.weight, None))
+        return [entering, word if self.alive is None else self.graph.op("Mul", word, self.alive)]
+
+    def attend(self, queries: str) -> str:
+        """The contexts (N, C) of queries (N, H), or their products (N, P): see :func:`reads_products`."""
         graph, (keys, values, present), attention = self.graph, self.source, self.attention
         sentences = graph.op("Slice", graph.op("Shape", values), [0], [1])
         if attention is None:
@@ -143,17 +156,19 @@ class DecoderStep:
             scores = graph.op("MatMul", graph.op("Tanh", pairs), attention.score)
         scores = graph.op("Where", graph.op("Unsqueeze", present, [1]), scores, NOTHING)  # (B, k, S')
         contexts = graph.op("MatMul", graph.op("Softmax", scores, axis=-1), values)
-        if reads_products(self.decoder):
-            return graph.op("Reshape", contexts, [-1, products_width(self.decoder)])
-        contexts = graph.op("Reshape", contexts, [-1, self.readout.context.in_features])
-        return multiply_context(graph, self.decoder, contexts)
+        width = products_width(self.decoder) if reads_products(self.decoder) else self.readout.context.in_features
+        return graph.op("Reshape", contexts, [-1, width])
 
-    def read_out(self, states: str, embedded: str, context: str) -> str:
-        """Exports :class:`recurrent_mt.layers.decoder.Readout`; there is no previous word at the beginning."""
+    def read_context(self, context: str, part: slice = slice(None)) -> list[str]:
+        """What :meth:`attend` finds, as it enters the recurrence and as it is read out, or one of both."""
+        if not reads_products(self.decoder):
+            return linears(self.graph, context, *context_layers(self.decoder)[part])
+        width = entering_width(self.decoder)
+        return [columns(self.graph, context, *ends) for ends in [(0, width), (width, 2**62)][part]]
+
+    def read_out(self, states: str, word: str, context: str) -> str:
+        """Exports :class:`recurrent_mt.layers.decoder.Readout`."""
         graph, readout = self.graph, self.readout
-        word = apply_linear(graph, embedded, readout.previous_word)
-        if self.alive is not None:
-            word = graph.op("Mul", word, self.alive)
         sums = graph.op("Sum", apply_linear(graph, states, readout.state), word, context)
         if not readout.maxout:
             return sums
@@ -185,10 +200,13 @@ class GRUStep(DecoderStep):
         graph, decoder = self.graph, self.decoder
         gru = decoder.first.gru
         before = [graph.op("Gather", state["hidden"], layer, axis=1) for layer in range(len(decoder.upper) + 1)]
+        entering, word = self.read_word(embedded, gru)
         read_before = "context" in state
-        context = state["context"] if read_before else self.read(before[0])
-        width = 3 * gru.hidden_size
-        inputs = graph.op("Add", project_inputs(graph, gru, embedded), columns(graph, context, 0, width))
+        if read_before:
+            context = state["context"]
+        else:
+            context, read = self.read_context(self.attend(before[0]))
+        inputs = graph.op("Add", entering, context)
         layers, rows = [], embedded
         for layer, last in zip([gru, *cast("list[GRU]", decoder.upper)], before):
             if layer is not gru:
@@ -200,8 +218,8 @@ class GRUStep(DecoderStep):
             rows = layer_output(graph, layer.output, states, rows, self.alive)
         following = {"hidden": stack_layers(graph, layers)}
         if read_before:
-            context = following["context"] = self.read(layers[0])
-        return self.read_out(rows, embedded, columns(graph, context, width, 2**62)), following
+            following["context"], read = self.read_context(self.attend(layers[0]))
+        return self.read_out(rows, word, read), following
 
 
 class MinGRUStep(DecoderStep):
@@ -211,7 +229,7 @@ class MinGRUStep(DecoderStep):
 
     def __call__(self, embedded: str, state: dict[str, str]) -> tuple[str, dict[str, str]]:
         """The features (N, O) and the next state, after the words (N, E) and the state before."""
-        graph, decoder, width = self.graph, self.decoder, 2 * self.decoder.size
+        graph, decoder = self.graph, self.decoder
         layers: list[str] = []
 
         def advance(inputs: str) -> str:
@@ -219,19 +237,18 @@ class MinGRUStep(DecoderStep):
             layers.append(min_gru_step(graph, inputs, before, decoder.size))
             return layers[-1]
 
-        written = advance(project_inputs(graph, decoder.below, embedded))
-        top = layer_output(graph, decoder.below.output, written, embedded)
-        context = self.read(top)
-        translated = advance(graph.op("Add", columns(graph, context, 0, width), decoder.above.bias))
+        entering, word = self.read_word(embedded, decoder.below)
+        top = layer_output(graph, decoder.below.output, advance(entering), embedded)
+        context = self.attend(top)
+        entering, *read = self.read_context(context, slice(1) if decoder.second_hop else slice(2))
+        translated = advance(graph.op("Add", entering, decoder.above.bias))
         top = graph.op("Add", top, layer_output(graph, decoder.above.output, translated, context))
         if decoder.second_hop:
-            context = self.read(top)
+            read = self.read_context(self.attend(top), slice(1, 2))
         for layer in cast("list[MinGRU]", decoder.upper):
             states = advance(project_inputs(graph, layer, top))
             top = graph.op("Add", top, layer_output(graph, layer.output, states, top))
-        return self.read_out(top, embedded, columns(graph, context, width, 2**62)), {
-            "hidden": stack_layers(graph, layers)
-        }
+        return self.read_out(top, word, *read), {"hidden": stack_layers(graph, layers)}
 
 
 def stack_layers(graph: Graph, layers: list[str]) -> str:

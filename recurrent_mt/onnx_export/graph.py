@@ -194,11 +194,25 @@ class Graph:
         return constants[key][0].name
 
 
+#: A weight (M, K), and the bias (M,), if it has one.
+LinearLayer = tuple[Tensor | LowRankMatrix, Tensor | None]
+
+
 def linear(graph: Graph, rows: str, weight: Tensor | LowRankMatrix, bias: Tensor | None = None) -> str:
     """The products (N, M) of a weight (M, K) with rows (N, K), plus the bias (M,) if there is one."""
     if isinstance(weight, LowRankMatrix):
         rows, weight = graph.multiply(rows, weight.right), weight.left
     return graph.multiply(rows, weight, bias)
+
+
+def linears(graph: Graph, rows: str, *layers: LinearLayer) -> list[str]:
+    """The products of the same rows (N, K) with several layers, which are faster as one, if none is of low rank."""
+    weights = [weight for weight, _ in layers if isinstance(weight, Tensor)]
+    if len(layers) == 1 or len(weights) < len(layers):
+        return [linear(graph, rows, *layer) for layer in layers]
+    biases = [weight.new_zeros(len(weight)) if bias is None else bias for weight, (_, bias) in zip(weights, layers)]
+    products = graph.multiply(rows, torch.cat(weights), torch.cat(biases))
+    return graph.op("Split", products, [*map(len, weights)], axis=1, count=len(layers))
 
 
 def apply_linear(graph: Graph, rows: str, layer: nn.Linear) -> str:
@@ -216,9 +230,14 @@ def columns(graph: Graph, values: str, start: int, end: int) -> str:
     return graph.op("Slice", values, [start], [end], [-1])
 
 
+def input_layer(layer: GRU | MinGRU) -> LinearLayer:
+    """Of :meth:`recurrent_mt.layers.gru.GRU.project`, or of a minimal GRU's."""
+    return layer.input_weight, layer.bias if isinstance(layer, MinGRU) else layer.biases()
+
+
 def project_inputs(graph: Graph, layer: GRU | MinGRU, rows: str) -> str:
-    """Exports :meth:`recurrent_mt.layers.gru.GRU.project`: (N, E) → (N, 3H), or (N, 2H) of a minimal one."""
-    return linear(graph, rows, layer.input_weight, layer.bias if isinstance(layer, MinGRU) else layer.biases())
+    """What enters a layer, (N, E) → (N, 3H), or (N, 2H) of a minimal one."""
+    return linear(graph, rows, *input_layer(layer))
 
 
 def min_gru_step(graph: Graph, inputs: str, previous: str, size: int) -> str:
