@@ -225,7 +225,9 @@ def read_arguments(file: str | PathLike[str], overrides: Sequence[str]) -> list[
         raise ValueError(f"{path}: the name of a configuration must end in .yaml: rename the file")
     overrides = name_languages(overrides, path.parent / "pair")
     try:
-        settings = compose_settings(path.parent, path.stem, ["common.user_dir=user_dir", *map(quote_path, overrides)])
+        # fairseq-train knows which options there are: one may be in no file, such as model.autocast.
+        changes = [re.sub(r"^(?=\w+\.)", "++", quote_path(text)) for text in overrides]
+        settings = compose_settings(path.parent, path.stem, ["common.user_dir=user_dir", *changes])
         return configuration_arguments(settings, {text.partition("=")[0].lstrip("+~") for text in overrides})
     except Exception as error:  # whatever Hydra raises names the key or the file
         raise ValueError(f"{path.name}: {error}") from error

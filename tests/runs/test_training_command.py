@@ -75,7 +75,7 @@ def test_what_leads_out_of_the_folder_is_set_by_the_caller_alone(tmp_path):
     file = tmp_path / "mine.yaml"
     file.write_text("checkpoint: {save_dir: checkpoints, restore_file: null}\ncommon: {user_dir: x, log_file: null}\n")
     assert read_arguments(file, []) == ["--save-dir", "checkpoints", "--user-dir", "user_dir"]
-    changes = ["checkpoint.save_dir=/x", "+distributed_training.distributed_port=29500"]
+    changes = ["checkpoint.save_dir=/x", "distributed_training.distributed_port=29500"]
     assert read_arguments(file, changes)[:2] == ["--save-dir", "/x"]
     assert read_arguments(file, changes)[-2:] == ["--distributed-port", "29500"]
     file.write_text("checkpoint: {save_dir: /x}\ncommon: {user_dir: x, log_file: null}\n")
