@@ -55,10 +55,10 @@ AnyDecoder = GRUDecoder | MinGRUDecoder
 
 
 def state_shapes(decoder: AnyDecoder) -> dict[str, list[Any]]:
-    """What a hypothesis carries from step to step, by name; N hypotheses vary."""
+    """What a hypothesis carries from step to step, by name; N hypotheses vary. The layers' states are side by side."""
     if isinstance(decoder, MinGRUDecoder):
-        return {"hidden": ["N", len(decoder.upper) + 2, decoder.size]}
-    shapes: dict[str, list[Any]] = {"hidden": ["N", len(decoder.upper) + 1, decoder.first.gru.hidden_size]}
+        return {"hidden": ["N", (len(decoder.upper) + 2) * decoder.size]}
+    shapes: dict[str, list[Any]] = {"hidden": ["N", (len(decoder.upper) + 1) * decoder.first.gru.hidden_size]}
     if decoder.word_first and decoder.has_attention:
         shapes["context"] = ["N", entering_width(decoder)]
     return shapes
@@ -91,7 +91,7 @@ def prepare_source(graph: Graph, decoder: AnyDecoder, encoded: Encoded, words: W
         keys = readable if attention.key is None else apply_linear(graph, readable, attention.key)
         keys = keys if attention.scale == 1 else graph.op("Mul", keys, attention.scale)
     hidden = graph.op("Tanh", apply_linear(graph, encoded.summary, decoder.initial))
-    state = {"hidden": graph.op("Reshape", hidden, [-1, *shapes["hidden"][1:]])}
+    state = {"hidden": hidden}
     if "context" in shapes:
         state["context"] = graph.op("Expand", 0.0, graph.op("Concat", words.sentences, shapes["context"][1:], axis=0))
 
@@ -199,7 +199,7 @@ class GRUStep(DecoderStep):
         """The features (N, O) and the next state, after the words (N, E) and the state before."""
         graph, decoder = self.graph, self.decoder
         gru = decoder.first.gru
-        before = [graph.op("Gather", state["hidden"], layer, axis=1) for layer in range(len(decoder.upper) + 1)]
+        before = split_layers(graph, state["hidden"], len(decoder.upper) + 1)
         entering, word = self.read_word(embedded, gru)
         read_before = "context" in state
         if read_before:
@@ -216,7 +216,7 @@ class GRUStep(DecoderStep):
                 states = graph.op("Where", self.begins, last, states)
             layers.append(states)
             rows = layer_output(graph, layer.output, states, rows, self.alive)
-        following = {"hidden": stack_layers(graph, layers)}
+        following = {"hidden": graph.op("Concat", *layers, axis=1)}
         if read_before:
             following["context"], read = self.read_context(self.attend(layers[0]))
         return self.read_out(rows, word, read), following
@@ -231,10 +231,10 @@ class MinGRUStep(DecoderStep):
         """The features (N, O) and the next state, after the words (N, E) and the state before."""
         graph, decoder = self.graph, self.decoder
         layers: list[str] = []
+        before = split_layers(graph, state["hidden"], len(decoder.upper) + 2)
 
         def advance(inputs: str) -> str:
-            before = graph.op("Gather", state["hidden"], len(layers), axis=1)
-            layers.append(min_gru_step(graph, inputs, before, decoder.size))
+            layers.append(min_gru_step(graph, inputs, before[len(layers)], decoder.size))
             return layers[-1]
 
         entering, word = self.read_word(embedded, decoder.below)
@@ -248,12 +248,12 @@ class MinGRUStep(DecoderStep):
         for layer in cast("list[MinGRU]", decoder.upper):
             states = advance(project_inputs(graph, layer, top))
             top = graph.op("Add", top, layer_output(graph, layer.output, states, top))
-        return self.read_out(top, word, *read), {"hidden": stack_layers(graph, layers)}
+        return self.read_out(top, word, *read), {"hidden": graph.op("Concat", *layers, axis=1)}
 
 
-def stack_layers(graph: Graph, layers: list[str]) -> str:
-    """The states (N, H) of L layers as (N, L, H)."""
-    return graph.op("Concat", *(graph.op("Unsqueeze", states, [1]) for states in layers), axis=1)
+def split_layers(graph: Graph, states: str, count: int) -> list[str]:
+    """The states (N, H) of each layer."""
+    return [states] if count == 1 else graph.op("Split", states, axis=1, num_outputs=count, count=count)
 
 
 def output_layers(output: nn.Module) -> list[nn.Linear]:

@@ -29,6 +29,10 @@ class EightBitGraph(Graph):
     and states as they are. What is in the body of a loop stays as it is.
     """
 
+    def __init__(self, name: str, outer: Graph | None = None) -> None:
+        super().__init__(name, outer)
+        self._rounded: dict[str, tuple[str, str]] = {}  # rows that are whole numbers times scales already
+
     def multiply(self, rows: str, weight: Tensor, bias: Tensor | None = None) -> str:
         numbers, scales = round_rows(weight)
         whole, scale = self._round(rows)
@@ -50,11 +54,13 @@ class EightBitGraph(Graph):
         return self._scale(choose(product), self.input("output_scales", "float", ["B", 1, "W"]), scale)
 
     def _round(self, rows: str) -> tuple[str, str]:
-        """Rows (…, K) as whole numbers, and their scales (…, 1)."""
+        """Rows (…, K) as whole numbers around :data:`ZERO`, and their scales (…, 1)."""
+        if rows in self._rounded:
+            return self._rounded[rows]
         largest = self.op("Max", self.op("ReduceMax", self.op("Abs", rows), [-1], keepdims=1), LEAST)
         scale = self.op("Mul", largest, 1 / LARGEST_INPUT)
-        rounded = self.op("Add", self.op("Round", self.op("Div", rows, scale)), float(ZERO))
-        return self.op("Cast", rounded, to=TensorProto.UINT8), scale
+        # What becomes a whole number loses what comes after the point.
+        return self.op("Cast", self.op("Add", self.op("Div", rows, scale), ZERO + 0.5), to=TensorProto.UINT8), scale
 
     def _scale(self, product: str, scales: Operand, scale: str) -> str:
         """A product of whole numbers times the scales of its columns, and then times those of its rows.
@@ -65,8 +71,11 @@ class EightBitGraph(Graph):
 
     def look_up(self, table: Tensor, words: str) -> str:
         numbers, scales = round_rows(table)
-        rows = self.op("Cast", self.op("Gather", numbers, words), to=TensorProto.FLOAT)
-        return self.op("Mul", rows, self.op("Unsqueeze", self.op("Gather", scales, words), [-1]))
+        whole = self.op("Cast", self.op("Gather", numbers, words), to=TensorProto.FLOAT)
+        scale = self.op("Unsqueeze", self.op("Gather", scales, words), [-1])
+        rows = self.op("Mul", whole, scale)
+        self._rounded[rows] = self.op("Cast", self.op("Add", whole, float(ZERO)), to=TensorProto.UINT8), scale
+        return rows
 
     def recurrent(self, weight: Tensor) -> str:
         """Rounded; onnxruntime computes the product with the scales when it loads the model."""
