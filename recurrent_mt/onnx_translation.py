@@ -35,6 +35,9 @@ TIMES, MORE = 2, 10
 #: As in `translation.model`: larger powers of a translation's length are no floating-point numbers.
 MOST_PENALTY = 50
 
+#: A batch of which more sentences than this share go on keeps those that are done: to copy the others takes longer.
+MOST_GOING = 0.7
+
 #: What hypotheses carry from step to step, by name; rows are hypotheses.
 State = dict[str, np.ndarray]
 
@@ -335,6 +338,8 @@ def beam_search(
         going = np.array([len(finished[sentence]) < beam for sentence in running])
         if step == limit or not going.any():
             break
+        if going.mean() > MOST_GOING:
+            going[:] = True
         # Stable: continuations that end come after the others, which keep their order.
         places = ends.argsort(axis=1, kind="stable")[going, :beam]
         rows = going.nonzero()[0][:, None]

@@ -10,6 +10,7 @@ import torch
 from fairseq.checkpoint_utils import load_model_ensemble_and_task
 from fairseq.sequence_generator import SequenceGenerator
 
+from recurrent_mt import onnx_translation
 from recurrent_mt.layers.grconv import DilatedGRConvEncoder
 from recurrent_mt.onnx_export import decoder, encoders, export_model
 from recurrent_mt.onnx_translation import MORE, TIMES, OnnxModel, beam_search, translate
@@ -100,7 +101,11 @@ def test_an_exported_model_translates_as_fairseq_does(architecture, attention, o
     assert_same_translations(found, generate([model], batch))
 
 
-@pytest.mark.parametrize("options", [{"decoder_layers": 2}, {"decoder_cell": "min_gru"}], ids=["gru", "min_gru"])
+@pytest.mark.parametrize(
+    "options",
+    [{"decoder_layers": 2}, {"decoder_cell": "min_gru"}, {"decoder_cell": "min_gru", "decoder_second_hop": True}],
+    ids=["gru", "min_gru", "second_hop"],
+)
 def test_so_does_a_large_one_whose_annotations_are_multiplied_once(options, tmp_path, monkeypatch):
     monkeypatch.setattr(decoder, "MOST_WEIGHTS", 0)
     test_an_exported_model_translates_as_fairseq_does("gru_encoder", "additive", options, tmp_path)
@@ -250,7 +255,11 @@ def test_an_embedding_that_everything_shares_is_stored_once(int8, tmp_path):
         assert_same_translations(beam_search(exported, words_of(batch), beam=5, max_words=9), generate([model], batch))
 
 
-def test_translations_come_in_the_order_of_the_sentences_and_do_not_depend_on_the_batch(tmp_path):
+@pytest.mark.parametrize("most_going", [0, 1], ids=["all_stay_to_the_end", "each_leaves_when_it_is_done"])
+def test_translations_come_in_the_order_of_the_sentences_and_do_not_depend_on_the_batch(
+    most_going, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(onnx_translation, "MOST_GOING", most_going)
     (model,) = models("gru_encoder", "additive")
     exported = export(model, tmp_path)
     sentences = ["s1 s2 s3 s4", "s5", "", "never-seen s2"]
