@@ -338,10 +338,8 @@ def beam_search(
         going = np.array([len(finished[sentence]) < beam for sentence in running])
         if step == limit or not going.any():
             break
-        if going.mean() > MOST_GOING:
-            going[:] = True
-        # Stable: continuations that end come after the others, which keep their order.
-        places = ends.argsort(axis=1, kind="stable")[going, :beam]
+        going |= going.mean() > MOST_GOING
+        places = ends.argsort(axis=1, kind="stable")[going, :beam]  # those that end come last, others in their order
         rows = going.nonzero()[0][:, None]
         parents, chosen, totals = (values[rows, places] for values in (parents, chosen, best))
         words = np.concatenate([words[rows, parents], chosen[:, :, None]], axis=2)
