@@ -9,14 +9,15 @@ from torch import Tensor
 
 
 class DecoderWeights(NamedTuple):
-    """A decoder of one layer, as the search multiplies by it.
+    """A decoder, of one layer if it has GRUs, as the search multiplies by it.
 
     Where 3H numbers enter a GRU, 2H enter a minimal one. W is the width of the readout, O or, with maxout, 2O.
 
     Attributes:
         factors: the matrices, each as ``torch.ops.recurrent_mt.right_factor`` stores it: (E, 3H + W) of the word, for
             the recurrence and for the readout; (H, W) of the readout; (O, V) of the output, or (O, R) and (R, V); for
-            additive attention, (H, A) of the query; and, of a GRU, (H, 2H) of the gates and (H, H) of the candidate.
+            additive attention, (H, A) of the query; and, of a GRU, (H, 2H) of the gates and (H, H) of the candidate,
+            or of minimal GRUs, (H, 2H) of each further layer.
         columns: how many columns each has.
         embedding: (V, E).
         output_bias: (V,), or None.
@@ -26,9 +27,11 @@ class DecoderWeights(NamedTuple):
         second_hop: whether attention asks again after the second of minimal GRUs.
         maxout: whether the readout has maxout.
         word_first: a GRU decoder's order; see :class:`recurrent_mt.layers.decoder.GRUDecoder`.
-        norms: (H,) gain and shift of the layer norms below and above the attention of minimal GRUs, or nothing.
+        norms: (H,) gain and shift of the layer norms of minimal GRUs: below the attention, above it, and of each
+            further layer; or nothing.
         norm_epsilon: of layer norms of states, or None. The gain and shift of a GRU's are in the readout's matrix and
             in the products of the source.
+        upper_biases: (2H,) of each further layer of minimal GRUs.
     """
 
     factors: list[Tensor]
@@ -43,13 +46,14 @@ class DecoderWeights(NamedTuple):
     word_first: bool
     norms: list[Tensor]
     norm_epsilon: float | None
+    upper_biases: list[Tensor]
 
 
 class SearchSource(NamedTuple):
     """What the search reads.
 
     Attributes:
-        initial: (B, H) the first states of a GRU, or (B, 2H) of two minimal ones.
+        initial: (B, H) the first states of a GRU, or (B, 2H) and more of two and more minimal ones.
         keys: (B, S, A) with attention.
         products: (B, S, 3H + W) the products of the annotations with what a context is multiplied by; without
             attention, (B, 1, 3H + W) those of the summary. They include the biases, which attention, whose weights sum

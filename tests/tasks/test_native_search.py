@@ -49,12 +49,13 @@ DECODERS = {
     "shared": {"share_decoder_input_output_embed": True, "decoder_out_embed_dim": 8},
     "linear_readout": {"decoder_readout": "linear"},
     "min_gru": {"decoder_cell": "min_gru", "decoder_readout": "linear"},
+    "three_min_grus": {"decoder_cell": "min_gru", "decoder_layers": 2},
     "min_gru_of_low_rank_with_layer_norm": {"decoder_cell": "min_gru", "decoder_layer_norm": True, "gru_rank": 3},
 }
 
 #: And those that it leaves to fairseq, with what it says.
 LEFT_TO_FAIRSEQ = {
-    "layers": ({"decoder_layers": 2}, "more than one layer"),
+    "layers": ({"decoder_layers": 2}, "more than one layer of GRUs"),
     "self_attention": ({"decoder_self_attention_heads": 2}, "self-attention"),
     "skip_time": ({"skip_time": 2}, "skips in time"),
     "transition": ({"decoder_transition_depth": 2}, "deep transition"),
@@ -209,9 +210,10 @@ def test_decoders_with_options_are_searched(decoder, attention):
 
 
 @needs_native
-@pytest.mark.parametrize("attention", ["additive", "scaled_general"])
-def test_attention_that_asks_twice_is_searched(attention):
-    options = {"decoder_cell": "min_gru", "decoder_second_hop": True, "decoder_layer_norm": True}
+@pytest.mark.parametrize(("attention", "layers"), [("additive", 1), ("scaled_general", 1), ("general", 3)])
+def test_attention_that_asks_twice_is_searched(attention, layers):
+    options = {"decoder_cell": "min_gru", "decoder_layers": layers, "decoder_layer_norm": True}
+    options["decoder_second_hop"] = True
     found = assert_same_translations(model(attention=attention, **options), sources([4, 1, 6]))
     once = assert_same_translations(
         model(attention=attention, **options | {"decoder_second_hop": False}), sources([4, 1, 6])

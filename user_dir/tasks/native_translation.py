@@ -24,6 +24,7 @@ from recurrent_mt.layers.attention import Attention
 from recurrent_mt.layers.decoder import GRUDecoder
 from recurrent_mt.layers.dropout import Dropout
 from recurrent_mt.layers.encoder_output import EncoderOutput
+from recurrent_mt.layers.min_gru import MinGRU
 from recurrent_mt.layers.min_gru_decoder import MinGRUDecoder
 from recurrent_mt.layers.weights import BiasedEmbedding, whole_matrix
 from recurrent_mt.shortlist import Shortlist
@@ -47,7 +48,7 @@ def reason_unsupported(model: nn.Module) -> str | None:
         "the model is not on the CPU": weight.device.type != "cpu",
         f"the model's numbers are {weight.dtype}": weight.dtype not in NATIVE_DTYPES,
         f"the model's kernels are {selected(weight)!r}": selected(weight) != "native",
-        "the decoder has more than one layer": bool(layer.upper),
+        "the decoder has more than one layer of GRUs": isinstance(layer, GRUDecoder) and bool(layer.upper),
         "the decoder has self-attention": layer.self_attention is not None,
         "the decoder skips in time": bool(variant.time_skip),
         "the decoder adds a layer's input to its output": variant.input_skip,
@@ -115,9 +116,10 @@ class _LayerWeights(NamedTuple):
         word_bias: (3H + W,) or None.
         context_bias: (3H + W,).
         readout: (W, H) the weight of states in the readout.
-        states: the matrices of a GRU's states, (2H, H) and (H, H).
+        states: the matrices of a GRU's states, (2H, H) and (H, H), or those of further minimal ones, (2H, H) each.
+        upper_biases: as in :class:`~recurrent_mt.kernels.beam_search.DecoderWeights`.
         attention: or None.
-        norms: as in :class:`~recurrent_mt.kernels.beam_search.DecoderWeights`.
+        norms: the same.
         norm_epsilon: the same.
     """
 
@@ -126,6 +128,7 @@ class _LayerWeights(NamedTuple):
     context_bias: Tensor
     readout: Tensor
     states: list[Tensor]
+    upper_biases: list[Tensor]
     attention: Attention | None
     norms: list[Tensor]
     norm_epsilon: float | None
@@ -147,6 +150,7 @@ def _of_gru(layer: GRUDecoder) -> _LayerWeights:
         context_bias=torch.cat([gru.biases(), bias]),
         readout=weight,
         states=[whole_matrix(gru.gate_weight), whole_matrix(gru.candidate_weight)],
+        upper_biases=[],
         attention=layer.first.attention,
         norms=[],
         norm_epsilon=None if norm is None else norm.eps,
@@ -154,13 +158,15 @@ def _of_gru(layer: GRUDecoder) -> _LayerWeights:
 
 
 def _of_min_gru(layer: MinGRUDecoder) -> _LayerWeights:
-    readout, norms = layer.readout.state, [layer.below.output.norm, layer.above.output.norm]
+    readout, upper = layer.readout.state, cast("list[MinGRU]", list(layer.upper))
+    norms = [part.output.norm for part in (layer.below, layer.above, *upper)]
     return _LayerWeights(
         word=whole_matrix(layer.below.input_weight),
         word_bias=F.pad(layer.below.bias, (0, readout.bias.numel())),
         context_bias=torch.cat([layer.above.bias, readout.bias]),
         readout=readout.weight,
-        states=[],
+        states=[whole_matrix(part.input_weight) for part in upper],
+        upper_biases=[part.bias for part in upper],
         attention=layer.attention,
         norms=[weight for norm in norms if norm is not None for weight in (norm.weight, norm.bias)],
         norm_epsilon=None if norms[0] is None else norms[0].eps,
@@ -197,6 +203,7 @@ def _decoder_weights(decoder: Decoder) -> DecoderWeights:
         word_first=decoder.layer.word_first,
         norms=layer.norms,
         norm_epsilon=layer.norm_epsilon,
+        upper_biases=layer.upper_biases,
     )
 
 

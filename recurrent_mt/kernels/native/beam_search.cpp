@@ -1,4 +1,4 @@
-// Beam search with the decoder of one layer, a batch of sources in one call.
+// Beam search, a batch of sources in one call.
 //
 // What is searched for, and when a hypothesis or a sentence is finished, is as in fairseq's SequenceGenerator with its
 // BeamSearch (0.12.2): two candidates for every place of the beam; one that ends is finished if it is among the first
@@ -197,12 +197,13 @@ using Hypotheses = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>;
 Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Tensor& embedding,
                        const optional<Tensor>& output_bias, const optional<Tensor>& word_bias,
                        const optional<Tensor>& score, bool is_min_gru, bool second_hop, bool maxout, bool word_first,
-                       at::TensorList norms, optional<double> norm_epsilon, const Tensor& initial, const Tensor& keys,
-                       const Tensor& products, const Tensor& padding_mask, bool has_attention,
-                       const optional<Tensor>& allowed, int64_t beam, int64_t longest, int64_t shortest,
-                       double unknown_penalty, double temperature, int64_t begin, int64_t end, int64_t padding,
-                       int64_t unknown) {
-  const int64_t size = initial.size(1) / (is_min_gru ? 2 : 1), vocabulary = embedding.size(0),
+                       at::TensorList norms, optional<double> norm_epsilon, at::TensorList upper_biases,
+                       const Tensor& initial, const Tensor& keys, const Tensor& products, const Tensor& padding_mask,
+                       bool has_attention, const optional<Tensor>& allowed, int64_t beam, int64_t longest,
+                       int64_t shortest, double unknown_penalty, double temperature, int64_t begin, int64_t end,
+                       int64_t padding, int64_t unknown) {
+  const size_t further = upper_biases.size();
+  const int64_t size = initial.size(1) / (is_min_gru ? 2 + further : 1), vocabulary = embedding.size(0),
                 sums = products.size(2) - (is_min_gru ? 2 : 3) * size;
   // A shortlist may leave fewer words than fairseq has made the beam for.
   TORCH_CHECK_VALUE(0 < beam && beam < vocabulary, "beam must be from 1 to one less than the vocabulary, ", vocabulary,
@@ -213,7 +214,7 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
                       score,
                       allowed ? optional<Tensor>(allowed->contiguous()) : std::nullopt,
                       has_attention};
-  const size_t outputs = factors.size() - 2 - score.has_value() - (is_min_gru ? 0 : 2);
+  const size_t outputs = factors.size() - 2 - score.has_value() - (is_min_gru ? further : 2);
   const auto factor = [&](size_t index, int64_t inner) { return RightFactor(factors[index], inner, columns[index]); };
   Decoder decoder{factor(0, embedding.size(1)),
                   std::nullopt,
@@ -221,6 +222,8 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
                   factor(1, size),
                   {},
                   std::nullopt,
+                  {},
+                  upper_biases.vec(),
                   embedding.contiguous(),
                   output_bias,
                   word_bias,
@@ -235,7 +238,9 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
   const int64_t features = maxout ? sums / 2 : sums;
   decoder.output = outputs == 2 ? Factors(factor(2, features), factor(3, columns[2])) : Factors(factor(2, features));
   if (score) decoder.query = factor(2 + outputs, size);
-  if (!is_min_gru) {
+  if (is_min_gru) {
+    for (size_t layer = further; layer; layer--) decoder.upper.push_back(factor(factors.size() - layer, size));
+  } else {
     decoder.gate = factor(factors.size() - 2, size);
     decoder.candidate = factor(factors.size() - 1, size);
   }
@@ -253,8 +258,8 @@ TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def(
       "beam_search(Tensor[] factors, int[] columns, Tensor embedding, Tensor? output_bias, Tensor? word_bias, "
       "Tensor? score, bool is_min_gru, bool second_hop, bool maxout, bool word_first, Tensor[] norms, "
-      "float? norm_epsilon, Tensor initial, Tensor keys, Tensor products, Tensor padding_mask, bool has_attention, "
-      "Tensor? allowed, "
+      "float? norm_epsilon, Tensor[] upper_biases, Tensor initial, Tensor keys, Tensor products, Tensor padding_mask, "
+      "bool has_attention, Tensor? allowed, "
       "int beam, int longest, int shortest, float unknown_penalty, float temperature, int begin, int end, "
       "int padding, int unknown) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)",
       torch::dispatch(at::kCPU, &beam_search));

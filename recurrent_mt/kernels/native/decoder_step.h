@@ -1,9 +1,9 @@
-// A step of the decoder of one layer, for the hypotheses of a search: from states and words to features.
+// A step of the decoder, for the hypotheses of a search: from states and words to features.
 //
-// With a GRU, a step predicts a word from a state, the word before, and a context, in one of two orders, see
-// recurrent_mt/layers/decoder.py; minimal GRUs are in recurrent_mt/layers/min_gru_decoder.py. Whatever a context is
-// multiplied by has been multiplied with the source beforehand: what is read from the source are sums of these
-// products.
+// With a GRU, which has one layer here, a step predicts a word from a state, the word before, and a context, in one of
+// two orders, see recurrent_mt/layers/decoder.py; minimal GRUs are in recurrent_mt/layers/min_gru_decoder.py. Whatever
+// a context is multiplied by has been multiplied with the source beforehand: what is read from the source are sums of
+// these products.
 #pragma once
 
 #include <algorithm>
@@ -29,6 +29,8 @@ struct Decoder {
   RightFactor readout;                    // (H, W)
   Factors output;                         // (O, V), or (O, R) and (R, V)
   std::optional<RightFactor> query;       // (H, A)
+  std::vector<RightFactor> upper;         // (H, 2H) of each further layer of minimal GRUs
+  std::vector<at::Tensor> upper_biases;   // (2H,) the same way
   at::Tensor embedding;                   // (V, E)
   std::optional<at::Tensor> output_bias;  // (V,)
   std::optional<at::Tensor> word_bias;    // (3H + W,)
@@ -53,6 +55,13 @@ struct Source {
   std::optional<at::Tensor> allowed;  // (B, V) the words that a translation may have; all without
   bool has_attention;
 };
+
+/// Adds one row to each.
+template <typename T>
+void add_to_each(const T* row, Rows<T> rows) {
+  for (int64_t i = 0; i < rows.count; i++)
+    for (int64_t j = 0; j < rows.stride; j++) rows[i][j] += row[j];
+}
 
 /// The products of words, (n, 3H + W), for the GRU and for the readout.
 ///
@@ -98,11 +107,6 @@ class WordProducts {
     number_ += count;
   }
 
-  static void add_to_each(const T* bias, Rows<T> rows) {
-    for (int64_t row = 0; row < rows.count; row++)
-      for (int64_t i = 0; i < rows.stride; i++) rows[row][i] += bias[i];
-  }
-
   /// Gives places to the words that have none, and returns these words.
   std::vector<int64_t> place(const std::vector<int64_t>& words) {
     std::vector<int64_t> added;
@@ -135,6 +139,7 @@ class Recurrence {
     normalized_ = matrix(size), sums_ = matrix(decoder.sums),
     features_ = matrix(decoder.maxout ? decoder.sums / 2 : decoder.sums);
     if (!decoder.is_min_gru()) gates_ = matrix(2 * size), reset_ = matrix(size), candidate_ = matrix(size);
+    if (!decoder.upper.empty()) entering_ = matrix(2 * size);
     state_.narrow(0, 0, initial.size(0)).copy_(initial);
   }
 
@@ -202,7 +207,8 @@ class Recurrence {
     return part(top_);
   }
 
-  /// The same with the minimal GRU over words, attention, and the one over contexts; words have been read.
+  /// The same with the minimal GRU over words, attention, the one over contexts, and further layers; words have been
+  /// read.
   ///
   /// The recurrence takes its columns of what the first hop finds, and the readout its own of the last hop.
   Rows<const T> advance_min_gru(const std::vector<int64_t>& sources, at::Tensor& attention) {
@@ -217,6 +223,13 @@ class Recurrence {
     step(contexts_, size);
     add_output(part(next_).from(size), 2, part(top_), Into::add);
     if (decoder_.second_hop) read(sources, part(top_), attention);
+    for (size_t layer = 0; layer < decoder_.upper.size(); layer++) {
+      const int64_t below = 2 + layer, column = below * size;
+      decoder_.upper[layer].multiply<T>(part(top_), part(entering_), Into::replace);
+      add_to_each(decoder_.upper_biases[layer].const_data_ptr<T>(), part(entering_));
+      step(entering_, column);
+      add_output(part(next_).from(column), 2 * below, part(top_), Into::add);
+    }
     std::swap(state_, next_);
     return part(top_);
   }
@@ -283,7 +296,7 @@ class Recurrence {
   WordProducts<T> word_products_;
   int64_t width_;
   at::Tensor state_, next_, contexts_, before_, words_, gates_, reset_, candidate_, sums_, features_, queries_, top_,
-      normalized_;
+      normalized_, entering_;
 };
 
 }  // namespace recurrent_mt
