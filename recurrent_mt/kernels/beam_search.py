@@ -32,6 +32,7 @@ class DecoderWeights(NamedTuple):
         norm_epsilon: of layer norms of states, or None. The gain and shift of a GRU's are in the readout's matrix and
             in the products of the source.
         upper_biases: (2H,) of each further layer of minimal GRUs.
+        shifts: (2H,) of each layer of minimal GRUs with a token shift; otherwise nothing.
     """
 
     factors: list[Tensor]
@@ -47,13 +48,15 @@ class DecoderWeights(NamedTuple):
     norms: list[Tensor]
     norm_epsilon: float | None
     upper_biases: list[Tensor]
+    shifts: list[Tensor]
 
 
 class SearchSource(NamedTuple):
     """What the search reads.
 
     Attributes:
-        initial: (B, H) the first states of a GRU, or (B, 2H) and more of two and more minimal ones.
+        initial: (B, H) the first states of a GRU, or (B, L H) those of L minimal ones; with a token shift (B, 3 L H),
+            with zeros for what entered before.
         keys: (B, S, A) with attention.
         products: (B, S, 3H + W) the products of the annotations with what a context is multiplied by; without
             attention, (B, 1, 3H + W) those of the summary. They include the biases, which attention, whose weights sum

@@ -13,7 +13,7 @@ from .dispatch import Operation
 from .packing import following_rows, previous_rows, rows_but_last
 
 
-def min_gru(inputs: Tensor, initial: Tensor, *, batch_sizes: Sequence[int]) -> Tensor:
+def min_gru(inputs: Tensor, initial: Tensor, *, batch_sizes: Sequence[int], shift: Tensor | None = None) -> Tensor:
     """Runs a minimal GRU over packed rows.
 
     With h the previous state::
@@ -25,10 +25,15 @@ def min_gru(inputs: Tensor, initial: Tensor, *, batch_sizes: Sequence[int]) -> T
     sentence are computed before it begins, and what is left takes about as long as to read the inputs and to write the
     states.
 
+    With a shift a, each row's inputs x are first joined by those of the row before, x + a ⊙ x_before: a depthwise
+    convolution of width 2, as the wider ones before other recurrences without a matrix (Gu & Dao 2023, "Mamba", section
+    3.4; De et al. 2024, "Griffin", section 2.3). Peng et al. (2023), "RWKV", section 3.1, call it a token shift.
+
     Args:
         inputs: (N, 2H) the inputs' products with their weights, biases included, for [update, candidate].
         initial: (B, H) the first states, in packed order.
         batch_sizes: as in :class:`~recurrent_mt.kernels.packing.Packing`.
+        shift: (2H,) a, or None. Before a sentence's first row there are zeros.
 
     Returns:
         (N, H) the states, in the dtype of ``initial``.
@@ -39,35 +44,43 @@ def min_gru(inputs: Tensor, initial: Tensor, *, batch_sizes: Sequence[int]) -> T
     size, rows = initial.size(1), sum(batch_sizes)
     if inputs.shape != (rows, 2 * size):
         raise ValueError(f"inputs must be {(rows, 2 * size)}, not {tuple(inputs.shape)}")
+    if shift is not None and shift.shape != (2 * size,):
+        raise ValueError(f"shift must be {(2 * size,)}, not {tuple(shift.shape)}")
     if not batch_sizes:
         return initial.new_zeros(0, size)
     if batch_sizes[0] > initial.size(0):
         raise ValueError(f"{batch_sizes[0]} sentences start, but there are {initial.size(0)} initial states")
     call = MIN_GRU.call(initial)
     with call.outside_autocast:
-        return call.run(inputs.to(call.states), initial, tuple(batch_sizes))
+        return call.run(inputs.to(call.states), initial, tuple(batch_sizes), shift)
 
 
-def reference_min_gru(inputs: Tensor, initial: Tensor, batch_sizes: tuple[int, ...]) -> Tensor:
+def reference_min_gru(inputs: Tensor, initial: Tensor, batch_sizes: tuple[int, ...], shift: Tensor | None) -> Tensor:
     """Computes :func:`min_gru` as a loop over the equations."""
     h, states = initial, []
+    a, x_before = torch.zeros(()) if shift is None else shift, inputs.new_zeros(batch_sizes[0], inputs.size(1))
     for x in inputs.split(batch_sizes):
-        x_z, x_h = x.chunk(2, dim=1)
+        x_z, x_h = (x + a * x_before[: x.size(0)]).chunk(2, dim=1)
         z = torch.sigmoid(x_z)
         h = (1 - z) * h[: x.size(0)] + z * x_h
+        x_before = x
         states.append(h)
     return torch.cat(states)
 
 
-def packed_min_gru(inputs: Tensor, initial: Tensor, batch_sizes: tuple[int, ...]) -> Tensor:
+def packed_min_gru(inputs: Tensor, initial: Tensor, batch_sizes: tuple[int, ...], shift: Tensor | None) -> Tensor:
     """Computes :func:`min_gru` in PyTorch; its gradient is the same recurrence, from the last row to the first."""
-    return _MinGRU.apply(_forward, _backward, inputs, initial, batch_sizes)
+    if shift is not None:
+        none = inputs.new_zeros(batch_sizes[0], inputs.size(1))
+        inputs = inputs + shift * previous_rows(inputs, none, batch_sizes)
+    return _MinGRU.apply(_forward, _backward, inputs, initial, batch_sizes, None)
 
 
 class _MinGRU(torch.autograd.Function):
     """A minimal GRU whose implementation has a backward pass of its own.
 
-    ``forward`` returns the states and whatever ``backward`` takes after inputs, initial states, and states.
+    ``forward`` returns the states and whatever ``backward`` takes after inputs, initial states, shift, and states;
+    ``backward``, the gradients of the first three.
     """
 
     @staticmethod
@@ -78,19 +91,21 @@ class _MinGRU(torch.autograd.Function):
         inputs: Tensor,
         initial: Tensor,
         batch_sizes: tuple[int, ...],
+        shift: Tensor | None,
     ) -> Tensor:
-        states, *kept = forward(inputs, initial, batch_sizes)
-        ctx.save_for_backward(inputs, initial, states, *kept)
+        states, *kept = forward(inputs, initial, shift, batch_sizes)
+        ctx.save_for_backward(inputs, initial, shift, states, *kept)
         ctx.differentiate, ctx.batch_sizes = backward, batch_sizes
         return states
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        return None, None, *ctx.differentiate(grad, *ctx.saved_tensors, ctx.batch_sizes), None
+        grad_inputs, grad_initial, grad_shift = ctx.differentiate(grad, *ctx.saved_tensors, ctx.batch_sizes)
+        return None, None, grad_inputs, grad_initial, None, grad_shift
 
 
-def _forward(inputs: Tensor, initial: Tensor, batch_sizes: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+def _forward(inputs: Tensor, initial: Tensor, shift: None, batch_sizes: tuple[int, ...]) -> tuple[Tensor, Tensor]:
     """The states and the update gates (N, H)."""
     update, candidate = inputs.chunk(2, dim=1)
     update = update.sigmoid()
@@ -100,8 +115,14 @@ def _forward(inputs: Tensor, initial: Tensor, batch_sizes: tuple[int, ...]) -> t
 
 
 def _backward(
-    grad: Tensor, inputs: Tensor, initial: Tensor, states: Tensor, update: Tensor, batch_sizes: tuple[int, ...]
-) -> tuple[Tensor, Tensor]:
+    grad: Tensor,
+    inputs: Tensor,
+    initial: Tensor,
+    shift: None,
+    states: Tensor,
+    update: Tensor,
+    batch_sizes: tuple[int, ...],
+) -> tuple[Tensor, Tensor, None]:
     """The gradients of inputs and first states."""
     candidate, keep, begin = inputs.chunk(2, dim=1)[1], 1 - update, batch_sizes[0]
     # What a state passes on is kept by the gate of the row that reads it.
@@ -111,7 +132,7 @@ def _backward(
     change = candidate - previous_rows(states, initial, batch_sizes)
     grad_initial = torch.zeros_like(initial)
     grad_initial[:begin] = kept[:begin]
-    return torch.cat([kept * update * change, grad * update], dim=1), grad_initial
+    return torch.cat([kept * update * change, grad * update], dim=1), grad_initial, None
 
 
 def linear_recurrence(keep: Tensor, add: Tensor, batch_sizes: Sequence[int], *, backward: bool = False) -> Tensor:
@@ -152,10 +173,12 @@ def by_doubling(keep: Tensor, add: Tensor, batch_sizes: Sequence[int], *, backwa
     return add
 
 
-def native_min_gru(inputs: Tensor, initial: Tensor, batch_sizes: tuple[int, ...]) -> Tensor:
+def native_min_gru(inputs: Tensor, initial: Tensor, batch_sizes: tuple[int, ...], shift: Tensor | None) -> Tensor:
     """Computes :func:`min_gru` in C++, ``native/min_gru.cpp``."""
     native = torch.ops.recurrent_mt
-    return _MinGRU.apply(lambda *given: [native.min_gru(*given)], native.min_gru_backward, inputs, initial, batch_sizes)
+    return _MinGRU.apply(
+        lambda *given: [native.min_gru(*given)], native.min_gru_backward, inputs, initial, batch_sizes, shift
+    )
 
 
 MIN_GRU = Operation(

@@ -93,7 +93,8 @@ class DecoderState(NamedTuple):
         products: (B, S', P) the products of the source with every weight that a context is multiplied by, also
             constant, so that no step has to multiply. The first step computes them; before it, they are (B, 0, 0). S'
             is 1 without attention.
-        earlier: (N, L, K − 1, H) the states before ``hidden``, oldest first; K is 1 without a skip in time.
+        earlier: (N, L, K − 1, H) the states before ``hidden``, oldest first; K is 1 without a skip in time. Of minimal
+            GRUs with a token shift, (N, L, 2, H): the inputs' products that entered the last step.
         context: if the word comes first, (N, P) the products of what was read with ``hidden``, or, before the first
             step, what was read itself (N, D); otherwise (N, 0).
         past: what self-attention needs of the states that the readout has seen; None without self-attention or before

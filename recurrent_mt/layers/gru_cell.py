@@ -36,6 +36,7 @@ class GRUVariant(NamedTuple):
     #: kernel can do it. A search that keeps dropout (``--retain-dropout``) calls the decoder step by step, and each
     #: call drops other numbers.
     recurrent_dropout: float = 0.0
+    token_shift: bool = False  # of minimal GRUs; see :func:`~recurrent_mt.kernels.min_gru.min_gru`
     transition_depth: int = 1  # L, how many cells a time step has; see :class:`~recurrent_mt.layers.gru.GRU`
 
     @property

@@ -19,11 +19,12 @@ class MinGRU(nn.Module):
     Args:
         input_size: E.
         hidden_size: H.
-        variant: only its rank, input skip, and layer norm have a place here.
+        variant: only its rank, input skip, token shift, and layer norm have a place here.
 
     Attributes:
         input_weight: (2H, E), ordered [update, candidate].
         bias: (2H,), the same way.
+        shift: (2H,), the same way, or None.
         output: from states and inputs to what the layer passes up.
     """
 
@@ -34,6 +35,7 @@ class MinGRU(nn.Module):
         weight = xavier_blocks_(torch.empty(2 * hidden_size, input_size), hidden_size)
         self.input_weight = weight_of_rank(weight, variant.rank)
         self.bias = nn.Parameter(torch.zeros(2 * hidden_size))
+        self.shift = nn.Parameter(torch.zeros(2 * hidden_size)) if variant.token_shift else None
         self.output = LayerOutput(input_size, hidden_size, skip=variant.input_skip, norm=variant.layer_norm)
 
     def project(self, rows: Tensor) -> Tensor:
@@ -45,7 +47,24 @@ class MinGRU(nn.Module):
 
         :attr:`output` turns them into what the layer passes up.
         """
-        return min_gru(self.project(rows), initial, batch_sizes=batch_sizes)
+        return self.scan(self.project(rows), initial, batch_sizes)
+
+    def scan(self, inputs: Tensor, initial: Tensor, batch_sizes: Sequence[int]) -> Tensor:
+        """The same from the inputs' products (N, 2H)."""
+        return min_gru(inputs, initial, batch_sizes=batch_sizes, shift=self.shift)
+
+    def step(self, inputs: Tensor, last: Tensor, entered: Tensor) -> Tensor:
+        """The states (n, H) after one more input's products (n, 2H).
+
+        Args:
+            inputs: these.
+            last: (n, H) the states before.
+            entered: the products of the inputs before, of 2H numbers for each row, zeros before the first; read with a
+                token shift.
+        """
+        if self.shift is not None:
+            inputs = inputs + self.shift * entered.flatten(1)
+        return min_gru(inputs, last, batch_sizes=(inputs.size(0),))
 
 
 class MinGRUEncoder(GRUEncoder):

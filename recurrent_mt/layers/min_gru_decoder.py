@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 
 from ..kernels.attention import Memory, attend
-from ..kernels.min_gru import min_gru
 from ..kernels.packing import Packing
 from .attention import Attention, DecoderSelfAttention
 from .decoder import DecoderState, Readout
@@ -34,8 +33,9 @@ class MinGRUDecoder(nn.Module):
     "End-To-End Memory Networks", section 2.2), it is scored from x_i, y_{i−1}, and the attention of x_i, which, unlike
     s_i, knows what has been translated. Each further layer adds LN(MinGRU(x)) to x.
     Gates and candidates read no state (Feng et al. 2024), so in training, all products of all positions are computed
-    at once, and only the sums of :mod:`recurrent_mt.kernels.min_gru` go along a sentence. The recurrence above the
-    attention knows which source words have been read; with the one below alone, nothing would.
+    at once, and only the sums of :mod:`recurrent_mt.kernels.min_gru` go along a sentence. With a token shift, each
+    recurrence also reads what entered it one position before. The recurrence above the attention knows which source
+    words have been read; with the one below alone, nothing would.
 
     Kin: SSRU (Kim et al. 2019) in a Transformer's decoder, and SR-NMT (Di Gangi & Federico 2018), simple units with
     attention in every layer. Nematus' conditional GRU (Sennrich et al. 2017) also has a unit on either side of the
@@ -97,7 +97,8 @@ class MinGRUDecoder(nn.Module):
         readable = self._readable(source)
         keys = readable if self.attention is None else self.attention.project(readable)
         none = hidden.new_zeros(hidden.size(0), 0)
-        return DecoderState(hidden, keys, keys.new_zeros(keys.size(0), 0, 0), hidden[:, :, None][:, :, :0], none)
+        entered = hidden.new_zeros(*hidden.shape[:2], 0 if self.below.shift is None else 2, self.size)
+        return DecoderState(hidden, keys, keys.new_zeros(keys.size(0), 0, 0), entered, none)
 
     def forward(
         self, words: Tensor, packing: Packing, source: EncoderOutput
@@ -115,20 +116,27 @@ class MinGRUDecoder(nn.Module):
         """
         start = self.start(source)
         initial = packing.sort(start.hidden).unbind(1)
-        written = self.below(words, initial[0], packing.batch_sizes)
-        top = self.below.output(written, words)
+        entered: list[Tensor] = []
+        layers: list[Tensor] = []
+
+        def run(layer: MinGRU, rows: Tensor) -> Tensor:
+            entered.append(layer.project(rows))
+            layers.append(layer.scan(entered[-1], initial[len(layers)], packing.batch_sizes))
+            return layer.output(layers[-1], rows)
+
+        top = run(self.below, words)
         contexts, attention = self._contexts(top, packing, source, start.keys)
-        translated = self.above(contexts, initial[1], packing.batch_sizes)
-        top = top + self.above.output(translated, contexts)
+        top = top + run(self.above, contexts)
         if self.second_hop:
             contexts, attention = self._contexts(top, packing, source, start.keys)
-        layers = [written, translated]
-        for layer, before in zip(cast("Iterable[MinGRU]", self.upper), initial[2:]):
-            inputs = self.dropout(top)
-            layers.append(layer(inputs, before, packing.batch_sizes))
-            top = top + layer.output(layers[-1], inputs)
+        for layer in cast("Iterable[MinGRU]", self.upper):
+            top = top + run(layer, self.dropout(top))
         ends = [packing.last(states, before) for states, before in zip(layers, initial)]
         after = start._replace(hidden=torch.stack(ends, dim=1))
+        if start.earlier.size(2):
+            before = start.earlier.flatten(2).unbind(1)
+            last = torch.stack([packing.last(*pair) for pair in zip(entered, before)], dim=1)
+            after = after._replace(earlier=last.unflatten(2, (2, self.size)))
         if self.self_attention is not None:
             top, past = self.self_attention(top, packing)
             after = after._replace(past=past)
@@ -144,23 +152,30 @@ class MinGRUDecoder(nn.Module):
         inputs, previous = self.below.project(embedded), self.readout.previous_word(embedded)
         if word is not None:
             embedded, inputs, previous = (rows.index_select(0, word) for rows in (embedded, inputs, previous))
-        rows, before = (embedded.size(0),), state.hidden.unbind(1)
-        layers = [min_gru(inputs, before[0], batch_sizes=rows)]
-        top = self.below.output(layers[0], embedded)
+        entered: list[Tensor] = []
+        layers: list[Tensor] = []
+
+        def run(layer: MinGRU, inputs: Tensor, rows: Tensor | None) -> Tensor:
+            number = len(layers)
+            entered.append(inputs)
+            layers.append(layer.step(inputs, state.hidden[:, number], state.earlier[:, number]))
+            return layer.output(layers[-1], rows)
+
+        top = run(self.below, inputs, embedded)
         context, attention = self._read(top, source, state)
-        layers.append(min_gru(context[:, : 2 * self.size] + self.above.bias, before[1], batch_sizes=rows))
-        top = top + self.above.output(layers[1], None)
+        top = top + run(self.above, context[:, : 2 * self.size] + self.above.bias, None)
         if self.second_hop:
             context, attention = self._read(top, source, state)
-        for layer, last in zip(cast("Iterable[MinGRU]", self.upper), before[2:]):
-            inputs = self.dropout(top)
-            layers.append(layer(inputs, last, rows))
-            top = top + layer.output(layers[-1], inputs)
-        state = state._replace(hidden=torch.stack(layers, dim=1))
+        for layer in cast("Iterable[MinGRU]", self.upper):
+            rows = self.dropout(top)
+            top = top + run(layer, layer.project(rows), rows)
+        after = state._replace(hidden=torch.stack(layers, dim=1))
+        if state.earlier.size(2):
+            after = after._replace(earlier=torch.stack(entered, dim=1).unflatten(2, (2, self.size)))
         if self.self_attention is not None:
             top, past = self.self_attention.step(top, state.past)
-            state = state._replace(past=past)
-        return self.readout(top, previous, context[:, 2 * self.size :]), attention, state
+            after = after._replace(past=past)
+        return self.readout(top, previous, context[:, 2 * self.size :]), attention, after
 
     def multiply_source(self, state: DecoderState, source: EncoderOutput) -> DecoderState:
         """The state with the products of the source: those for :attr:`above`, then those for the readout."""

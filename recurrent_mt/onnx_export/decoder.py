@@ -57,7 +57,9 @@ AnyDecoder = GRUDecoder | MinGRUDecoder
 def state_shapes(decoder: AnyDecoder) -> dict[str, list[Any]]:
     """What a hypothesis carries from step to step, by name; N hypotheses vary. The layers' states are side by side."""
     if isinstance(decoder, MinGRUDecoder):
-        return {"hidden": ["N", (len(decoder.upper) + 2) * decoder.size]}
+        width = (len(decoder.upper) + 2) * decoder.size
+        entered = {} if decoder.below.shift is None else {"entered": ["N", 2 * width]}
+        return {"hidden": ["N", width], **entered}
     shapes: dict[str, list[Any]] = {"hidden": ["N", (len(decoder.upper) + 1) * decoder.first.gru.hidden_size]}
     if decoder.word_first and decoder.has_attention:
         shapes["context"] = ["N", entering_width(decoder)]
@@ -92,8 +94,8 @@ def prepare_source(graph: Graph, decoder: AnyDecoder, encoded: Encoded, words: W
         keys = keys if attention.scale == 1 else graph.op("Mul", keys, attention.scale)
     hidden = graph.op("Tanh", apply_linear(graph, encoded.summary, decoder.initial))
     state = {"hidden": hidden}
-    if "context" in shapes:
-        state["context"] = graph.op("Expand", 0.0, graph.op("Concat", words.sentences, shapes["context"][1:], axis=0))
+    for name in shapes.keys() - state:
+        state[name] = graph.op("Expand", 0.0, graph.op("Concat", words.sentences, shapes[name][1:], axis=0))
 
     def by_sentence(rows: str) -> str:
         """(S' B, A) as (B, S', A)."""
@@ -231,24 +233,31 @@ class MinGRUStep(DecoderStep):
         """The features (N, O) and the next state, after the words (N, E) and the state before."""
         graph, decoder = self.graph, self.decoder
         layers: list[str] = []
-        before = split_layers(graph, state["hidden"], len(decoder.upper) + 2)
+        entered: list[str] = []
+        before = {name: split_layers(graph, states, len(decoder.upper) + 2) for name, states in state.items()}
 
-        def advance(inputs: str) -> str:
-            layers.append(min_gru_step(graph, inputs, before[len(layers)], decoder.size))
+        def advance(layer: MinGRU, inputs: str) -> str:
+            number = len(layers)
+            entered.append(inputs)
+            if layer.shift is not None:
+                earlier = graph.op("Mul", before["entered"][number], layer.shift)
+                inputs = graph.op("Add", inputs, earlier)
+            layers.append(min_gru_step(graph, inputs, before["hidden"][number], decoder.size))
             return layers[-1]
 
         entering, word = self.read_word(embedded, decoder.below)
-        top = layer_output(graph, decoder.below.output, advance(entering), embedded)
+        top = layer_output(graph, decoder.below.output, advance(decoder.below, entering), embedded)
         context = self.attend(top)
         entering, *read = self.read_context(context, slice(1) if decoder.second_hop else slice(2))
-        translated = advance(graph.op("Add", entering, decoder.above.bias))
+        translated = advance(decoder.above, graph.op("Add", entering, decoder.above.bias))
         top = graph.op("Add", top, layer_output(graph, decoder.above.output, translated, context))
         if decoder.second_hop:
             read = self.read_context(self.attend(top), slice(1, 2))
         for layer in cast("list[MinGRU]", decoder.upper):
-            states = advance(project_inputs(graph, layer, top))
+            states = advance(layer, project_inputs(graph, layer, top))
             top = graph.op("Add", top, layer_output(graph, layer.output, states, top))
-        return self.read_out(top, word, *read), {"hidden": graph.op("Concat", *layers, axis=1)}
+        following = {name: graph.op("Concat", *found, axis=1) for name, found in zip(state, (layers, entered))}
+        return self.read_out(top, word, *read), following
 
 
 def split_layers(graph: Graph, states: str, count: int) -> list[str]:

@@ -334,6 +334,9 @@ def min_gru_over_sentences(graph: Graph, layer: MinGRU, rows: str, words: Words,
     positions = graph.op("Unsqueeze", graph.op("Range", 0, longest_of(graph, words), 1), [1])
     present = graph.op("Cast", graph.op("Less", positions, words.lengths), to=TensorProto.FLOAT)
     present = graph.op("Reshape", present, [-1, 1])
+    if layer.shift is not None:
+        earlier = one_position_before(graph, graph.op("Mul", inputs, present), words, 2 * size, backward=backward)
+        inputs = graph.op("Add", inputs, graph.op("Mul", earlier, layer.shift))
     update = graph.op("Mul", graph.op("Sigmoid", columns(graph, inputs, 0, size)), present)
     added = graph.op("Mul", update, columns(graph, inputs, size, 2 * size))
     kept = graph.op("Sub", 1.0, update)
@@ -344,6 +347,14 @@ def min_gru_over_sentences(graph: Graph, layer: MinGRU, rows: str, words: Words,
 
     sequences = [by_position(graph, values, words, size) for values in (kept, added)]
     return graph.op("Reshape", graph.scan(step, start, sequences, backward=backward), [-1, size])
+
+
+def one_position_before(graph: Graph, rows: str, words: Words, width: int, *, backward: bool) -> str:
+    """For each of the rows (S B, width) the one a position before, or after if backward; zeros where there is none."""
+    none = graph.op("Expand", 0.0, graph.op("Concat", words.sentences, [width], axis=0))
+    if backward:
+        return graph.op("Concat", graph.op("Slice", rows, words.sentences, [2**62], [0]), none, axis=0)
+    return graph.op("Concat", none, graph.op("Slice", rows, [0], graph.op("Neg", words.sentences), [0]), axis=0)
 
 
 def longest_of(graph: Graph, words: Words) -> str:

@@ -16,27 +16,43 @@ from tests.tolerances import PARITY
 RAGGED_AND_LONG = {**RAGGED, "very long": [1000, 1, 999]}
 
 
-def arguments(lengths, size, dtype=torch.float32):
+def arguments(lengths, size, dtype=torch.float32, *, shifted=False):
     packing = packing_of(lengths)
     tensors = [random(sum(lengths), 2 * size, dtype=dtype), random(len(lengths), size, seed=1, dtype=dtype)]
-    return packing.batch_sizes, tensors
+    return packing.batch_sizes, [*tensors, random(2 * size, seed=2, dtype=dtype)] if shifted else tensors
+
+
+def run(backend, inputs, initial, shift=None, *, counts):
+    return within(backend, min_gru)(inputs, initial, batch_sizes=counts, shift=shift)
+
+
+with_and_without_shift = pytest.mark.parametrize("shifted", [False, True], ids=["", "shifted"])
 
 
 @pytest.mark.parametrize("size", [1, 5, 16])
 @pytest.mark.parametrize("lengths", RAGGED_AND_LONG.values(), ids=RAGGED_AND_LONG)
+@with_and_without_shift
 @every_backend(["packed", "native"])
-def test_implementations_of_min_gru_agree(backend, lengths, size):
-    counts, tensors = arguments(lengths, size)
-    assert_same_outputs_and_gradients(
-        lambda name, *a: [within(name, min_gru)(*a, batch_sizes=counts)], tensors, ["reference", backend]
-    )
+def test_implementations_of_min_gru_agree(backend, shifted, lengths, size):
+    counts, tensors = arguments(lengths, size, shifted=shifted)
+    assert_same_outputs_and_gradients(lambda name, *a: [run(name, *a, counts=counts)], tensors, ["reference", backend])
 
 
+@with_and_without_shift
 @every_gradient
-def test_gradients_of_min_gru_are_those_of_finite_differences(backend):
-    counts, tensors = arguments([3, 1, 2, 0], 2, torch.float64)
+def test_gradients_of_min_gru_are_those_of_finite_differences(backend, shifted):
+    counts, tensors = arguments([3, 1, 2, 0], 2, torch.float64, shifted=shifted)
     leaves = [tensor.requires_grad_() for tensor in tensors]
-    assert torch.autograd.gradcheck(lambda *a: within(backend, min_gru)(*a, batch_sizes=counts), leaves, fast_mode=True)
+    assert torch.autograd.gradcheck(lambda *a: run(backend, *a, counts=counts), leaves, fast_mode=True)
+
+
+@every_backend(["reference", "packed", "native"])
+def test_a_shift_joins_the_inputs_of_two_rows(backend):
+    """Half of the first row's 1 and 2 joins the second row's 3 and 4; nothing comes before the first."""
+    inputs = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    joined = torch.tensor([[1.0, 2.0], [3.5, 5.0]])
+    found = run(backend, inputs, torch.zeros(1, 1), torch.tensor([0.5, 0.5]), counts=[1, 1])
+    torch.testing.assert_close(found, run(backend, joined, torch.zeros(1, 1), counts=[1, 1]))
 
 
 @every_backend(["reference", "packed", "native"])
@@ -69,6 +85,8 @@ def test_wrong_shapes_given_to_min_gru_are_refused_by_name():
         min_gru(inputs[:1], initial, batch_sizes=[1, 1])
     with pytest.raises(ValueError, match="2 sentences start, but there are 1 initial states"):
         min_gru(inputs, initial, batch_sizes=[2])
+    with pytest.raises(ValueError, match=r"shift must be \(6,\), not \(3,\)"):
+        min_gru(inputs, torch.zeros(2, 3), batch_sizes=[2], shift=torch.zeros(3))
 
 
 def test_min_gru_of_no_words_is_empty():

@@ -29,7 +29,7 @@ ORDERS = {
 }
 VARIANTS = {
     "plain": {"variant": PLAIN},
-    "low_rank_and_layer_norm": {"variant": GRUVariant(rank=2, layer_norm=True)},
+    "low_rank_and_layer_norm": {"variant": GRUVariant(rank=2, layer_norm=True, token_shift=True)},
     "all_parts": {"variant": GRUVariant(rank=2, input_skip=True, time_skip=3, layer_norm=True)},
     "deep_transition": {"variant": GRUVariant(transition_depth=3)},
     "all_parts_without_kernels": {

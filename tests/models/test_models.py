@@ -47,7 +47,7 @@ OPTIONS = {
     },
     "biases": {"no_gate_bias": True, "embed_bias": True},
     "min_gru": {"decoder_cell": "min_gru"},
-    "second_hop": {"decoder_cell": "min_gru", "decoder_second_hop": True},
+    "second_hop": {"decoder_cell": "min_gru", "decoder_second_hop": True, "token_shift": True},
     "linear_readout": {"decoder_readout": "linear"},
     "backward_summary": {"encoder_bidirectional": True, "encoder_summary": "backward"},
     "published_initialization": {"initialization": "published", "encoder_spectral_radius": 0.4},

@@ -118,6 +118,7 @@ def test_a_frozen_embedding_is_frozen_whole_and_the_other_side_is_not():
             "does not go with --decoder-order attention_",
         ),
         ({"decoder_cell": "min_gru", "decoder_transition_depth": 2}, "does not go with --decoder-transition-depth"),
+        ({"token_shift": True}, "--token-shift is never read"),
         ({"decoder_second_hop": True}, "--decoder-second-hop needs --decoder-cell min_gru"),
         ({"decoder_second_hop": True, "decoder_cell": "min_gru", "decoder_attention": "none"}, "and an attention"),
         (

@@ -63,7 +63,7 @@ DECODERS = {
     "attention_first": {"decoder_order": "attention_first"},
     "word_first": {"decoder_order": "word_first"},
     "min_gru": {"decoder_cell": "min_gru", "decoder_layer_norm": True},
-    "second_hop": {"decoder_cell": "min_gru", "decoder_second_hop": True},
+    "second_hop": {"decoder_cell": "min_gru", "decoder_second_hop": True, "token_shift": True},
 }
 
 

@@ -51,6 +51,7 @@ OPTIONS = [
     ("gru_encoder", "additive", {"decoder_cell": "min_gru", "decoder_layers": 3, "gru_rank": 2}),
     ("gru_encoder", "scaled_general", {"decoder_cell": "min_gru", "decoder_second_hop": True}),
     ("gru_encoder", "none", {"decoder_cell": "min_gru"}),
+    ("min_gru_encoder", "additive", {"decoder_cell": "min_gru", "decoder_layers": 2, "token_shift": True}),
     ("gru_encoder", "additive", {"decoder_out_embed_dim": 8, "share_decoder_input_output_embed": True}),
     (
         "grconv_encoder",

@@ -50,6 +50,7 @@ DECODERS = {
     "linear_readout": {"decoder_readout": "linear"},
     "min_gru": {"decoder_cell": "min_gru", "decoder_readout": "linear"},
     "three_min_grus": {"decoder_cell": "min_gru", "decoder_layers": 2},
+    "min_gru_with_token_shift": {"decoder_cell": "min_gru", "token_shift": True},
     "min_gru_of_low_rank_with_layer_norm": {"decoder_cell": "min_gru", "decoder_layer_norm": True, "gru_rank": 3},
 }
 
@@ -213,7 +214,7 @@ def test_decoders_with_options_are_searched(decoder, attention):
 @pytest.mark.parametrize(("attention", "layers"), [("additive", 1), ("scaled_general", 1), ("general", 3)])
 def test_attention_that_asks_twice_is_searched(attention, layers):
     options = {"decoder_cell": "min_gru", "decoder_layers": layers, "decoder_layer_norm": True}
-    options["decoder_second_hop"] = True
+    options |= {"decoder_second_hop": True, "token_shift": layers > 1}
     found = assert_same_translations(model(attention=attention, **options), sources([4, 1, 6]))
     once = assert_same_translations(
         model(attention=attention, **options | {"decoder_second_hop": False}), sources([4, 1, 6])

@@ -174,6 +174,11 @@ class EncoderDecoderConfig(RemovedOptions):
         "as, in the decoder and in gru_encoder (Kuchaiev & Ginsburg 2017; from a trained model with "
         "recurrent-mt factorize, as in Prabhavalkar et al. 2016); 0: whole matrices",
     )
+    token_shift: bool = option(
+        False,
+        "minimal GRUs, in the decoder and in min_gru_encoder, also read what entered one position before, each number "
+        "times a learned weight: a convolution of width 2 (Peng et al. 2023, section 3.1)",
+    )
     skip_io: bool = option(
         False,
         "add each GRU layer's input to its output, in the decoder and in gru_encoder, through a projection where the "

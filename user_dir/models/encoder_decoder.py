@@ -180,13 +180,14 @@ def min_gru_variant(cfg: EncoderDecoderConfig, side: str) -> GRUVariant:
     }
     for option in (option for option, value in refused.items() if side == "decoder" and value):
         raise ValueError(f"--decoder-cell min_gru does not go with {option}: leave out one of the two")
-    return GRUVariant(rank=cfg.gru_rank, layer_norm=layer_norm, input_skip=input_skip)
+    return GRUVariant(rank=cfg.gru_rank, layer_norm=layer_norm, input_skip=input_skip, token_shift=cfg.token_shift)
 
 
 #: Options of layers whose starting values --initialization published does not define, with their values when off.
 UNPUBLISHED = {
     "gru_rank": 0,
     "skip_time": 0,
+    "token_shift": False,
     "grconv_dilated": False,
     **{f"{side}_layer_norm": False for side in ("encoder", "decoder")},
     **{f"{side}_transition_depth": 1 for side in ("encoder", "decoder")},
@@ -214,7 +215,7 @@ def check_published(cfg: EncoderDecoderConfig) -> None:
 
 
 def check_gru_options(cfg: EncoderDecoderConfig, model: nn.Module) -> None:
-    """Rejects options of GRUs in a model where nothing reads them, since its decoder's are minimal ones.
+    """Rejects options of one kind of GRUs in a model that has none of it.
 
     Raises:
         ValueError: naming the option.
@@ -224,6 +225,7 @@ def check_gru_options(cfg: EncoderDecoderConfig, model: nn.Module) -> None:
         "skip_time": GRUCell,
         "no_gate_bias": GRUCell,
         "skip_io": InputSkip,
+        "token_shift": MinGRU,
     }
     for name, reader in readers.items():
         if getattr(cfg, name) and not any(isinstance(part, reader) for part in model.modules()):

@@ -105,7 +105,8 @@ class NativeDecoder:
         keys = state.keys if layer.has_attention else products[:, :, :0]
         dtype = self.decoder.embed_tokens.weight.dtype
         products = products.to(dtype) + _weights_of(layer).context_bias
-        return SearchSource(state.hidden.flatten(1).to(dtype), keys.to(dtype), products, mask, layer.has_attention)
+        initial = torch.cat([state.hidden.flatten(1), state.earlier.flatten(1)], dim=1)
+        return SearchSource(initial.to(dtype), keys.to(dtype), products, mask, layer.has_attention)
 
 
 class _LayerWeights(NamedTuple):
@@ -118,6 +119,7 @@ class _LayerWeights(NamedTuple):
         readout: (W, H) the weight of states in the readout.
         states: the matrices of a GRU's states, (2H, H) and (H, H), or those of further minimal ones, (2H, H) each.
         upper_biases: as in :class:`~recurrent_mt.kernels.beam_search.DecoderWeights`.
+        shifts: the same.
         attention: or None.
         norms: the same.
         norm_epsilon: the same.
@@ -129,6 +131,7 @@ class _LayerWeights(NamedTuple):
     readout: Tensor
     states: list[Tensor]
     upper_biases: list[Tensor]
+    shifts: list[Tensor]
     attention: Attention | None
     norms: list[Tensor]
     norm_epsilon: float | None
@@ -151,6 +154,7 @@ def _of_gru(layer: GRUDecoder) -> _LayerWeights:
         readout=weight,
         states=[whole_matrix(gru.gate_weight), whole_matrix(gru.candidate_weight)],
         upper_biases=[],
+        shifts=[],
         attention=layer.first.attention,
         norms=[],
         norm_epsilon=None if norm is None else norm.eps,
@@ -159,7 +163,8 @@ def _of_gru(layer: GRUDecoder) -> _LayerWeights:
 
 def _of_min_gru(layer: MinGRUDecoder) -> _LayerWeights:
     readout, upper = layer.readout.state, cast("list[MinGRU]", list(layer.upper))
-    norms = [part.output.norm for part in (layer.below, layer.above, *upper)]
+    parts = [layer.below, layer.above, *upper]
+    norms = [part.output.norm for part in parts]
     return _LayerWeights(
         word=whole_matrix(layer.below.input_weight),
         word_bias=F.pad(layer.below.bias, (0, readout.bias.numel())),
@@ -167,6 +172,7 @@ def _of_min_gru(layer: MinGRUDecoder) -> _LayerWeights:
         readout=readout.weight,
         states=[whole_matrix(part.input_weight) for part in upper],
         upper_biases=[part.bias for part in upper],
+        shifts=[part.shift for part in parts if part.shift is not None],
         attention=layer.attention,
         norms=[weight for norm in norms if norm is not None for weight in (norm.weight, norm.bias)],
         norm_epsilon=None if norms[0] is None else norms[0].eps,
@@ -204,6 +210,7 @@ def _decoder_weights(decoder: Decoder) -> DecoderWeights:
         norms=layer.norms,
         norm_epsilon=layer.norm_epsilon,
         upper_biases=layer.upper_biases,
+        shifts=layer.shifts,
     )
 
 

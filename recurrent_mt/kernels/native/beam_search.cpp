@@ -198,12 +198,12 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
                        const optional<Tensor>& output_bias, const optional<Tensor>& word_bias,
                        const optional<Tensor>& score, bool is_min_gru, bool second_hop, bool maxout, bool word_first,
                        at::TensorList norms, optional<double> norm_epsilon, at::TensorList upper_biases,
-                       const Tensor& initial, const Tensor& keys, const Tensor& products, const Tensor& padding_mask,
-                       bool has_attention, const optional<Tensor>& allowed, int64_t beam, int64_t longest,
-                       int64_t shortest, double unknown_penalty, double temperature, int64_t begin, int64_t end,
-                       int64_t padding, int64_t unknown) {
-  const size_t further = upper_biases.size();
-  const int64_t size = initial.size(1) / (is_min_gru ? 2 + further : 1), vocabulary = embedding.size(0),
+                       at::TensorList shifts, const Tensor& initial, const Tensor& keys, const Tensor& products,
+                       const Tensor& padding_mask, bool has_attention, const optional<Tensor>& allowed, int64_t beam,
+                       int64_t longest, int64_t shortest, double unknown_penalty, double temperature, int64_t begin,
+                       int64_t end, int64_t padding, int64_t unknown) {
+  const size_t further = upper_biases.size(), layers = is_min_gru ? 2 + further : 1;
+  const int64_t size = initial.size(1) / (layers + 2 * shifts.size()), vocabulary = embedding.size(0),
                 sums = products.size(2) - (is_min_gru ? 2 : 3) * size;
   // A shortlist may leave fewer words than fairseq has made the beam for.
   TORCH_CHECK_VALUE(0 < beam && beam < vocabulary, "beam must be from 1 to one less than the vocabulary, ", vocabulary,
@@ -224,6 +224,7 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
                   std::nullopt,
                   {},
                   upper_biases.vec(),
+                  shifts.vec(),
                   embedding.contiguous(),
                   output_bias,
                   word_bias,
@@ -258,8 +259,8 @@ TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def(
       "beam_search(Tensor[] factors, int[] columns, Tensor embedding, Tensor? output_bias, Tensor? word_bias, "
       "Tensor? score, bool is_min_gru, bool second_hop, bool maxout, bool word_first, Tensor[] norms, "
-      "float? norm_epsilon, Tensor[] upper_biases, Tensor initial, Tensor keys, Tensor products, Tensor padding_mask, "
-      "bool has_attention, Tensor? allowed, "
+      "float? norm_epsilon, Tensor[] upper_biases, Tensor[] shifts, Tensor initial, Tensor keys, Tensor products, "
+      "Tensor padding_mask, bool has_attention, Tensor? allowed, "
       "int beam, int longest, int shortest, float unknown_penalty, float temperature, int begin, int end, "
       "int padding, int unknown) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)",
       torch::dispatch(at::kCPU, &beam_search));

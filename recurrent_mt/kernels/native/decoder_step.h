@@ -31,6 +31,7 @@ struct Decoder {
   std::optional<RightFactor> query;       // (H, A)
   std::vector<RightFactor> upper;         // (H, 2H) of each further layer of minimal GRUs
   std::vector<at::Tensor> upper_biases;   // (2H,) the same way
+  std::vector<at::Tensor> shifts;         // (2H,) of each minimal GRU, or none
   at::Tensor embedding;                   // (V, E)
   std::optional<at::Tensor> output_bias;  // (V,)
   std::optional<at::Tensor> word_bias;    // (3H + W,)
@@ -210,25 +211,35 @@ class Recurrence {
   /// The same with the minimal GRU over words, attention, the one over contexts, and further layers; words have been
   /// read.
   ///
-  /// The recurrence takes its columns of what the first hop finds, and the readout its own of the last hop.
+  /// The recurrence takes its columns of what the first hop finds, and the readout its own of the last hop. A row of
+  /// states has those of all layers, H each, and with a token shift what entered each last, 2H.
   Rows<const T> advance_min_gru(const std::vector<int64_t>& sources, at::Tensor& attention) {
     const int64_t count = sources.size(), size = decoder_.size;
     const auto part = [&](const at::Tensor& tensor) { return rows_of<T>(tensor).part(0, count); };
-    const auto step = [&](const at::Tensor& inputs, int64_t column) {
-      min_gru_step<T>(part(inputs), part(state_).from(column), part(next_).from(column), 0, count, size);
+    const auto step = [&](const at::Tensor& entering, int64_t layer) {
+      const Rows<const T> inputs = part(entering);
+      Shift<T> shift;
+      if (!decoder_.shifts.empty()) {
+        const int64_t column = (decoder_.shifts.size() + 2 * layer) * size;
+        shift = {decoder_.shifts[layer].const_data_ptr<T>(), part(state_).from(column)};
+        for (int64_t row = 0; row < count; row++)
+          std::memcpy(part(next_).from(column)[row], inputs[row], 2 * size * sizeof(T));
+      }
+      const int64_t column = layer * size;
+      min_gru_step<T>(inputs, part(state_).from(column), part(next_).from(column), 0, count, size, shift);
     };
     step(words_, 0);
     add_output(part(next_), 0, part(top_), Into::replace);
     read(sources, part(top_), attention);
-    step(contexts_, size);
+    step(contexts_, 1);
     add_output(part(next_).from(size), 2, part(top_), Into::add);
     if (decoder_.second_hop) read(sources, part(top_), attention);
     for (size_t layer = 0; layer < decoder_.upper.size(); layer++) {
-      const int64_t below = 2 + layer, column = below * size;
+      const int64_t below = 2 + layer;
       decoder_.upper[layer].multiply<T>(part(top_), part(entering_), Into::replace);
       add_to_each(decoder_.upper_biases[layer].const_data_ptr<T>(), part(entering_));
-      step(entering_, column);
-      add_output(part(next_).from(column), 2 * below, part(top_), Into::add);
+      step(entering_, below);
+      add_output(part(next_).from(below * size), 2 * below, part(top_), Into::add);
     }
     std::swap(state_, next_);
     return part(top_);
