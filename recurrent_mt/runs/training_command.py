@@ -33,7 +33,7 @@ SETTABLE = re.compile(
     # models
     |(encoder|decoder)_(?!xformers)\w+|(share|skip|adaptive|quant_noise)_\w+
     |({"|".join(name.removesuffix("_encoder") for name in ARCHITECTURES)})_\w+
-    |(\w+_)?dropout|initialization|no_gate_bias|embed_bias|autocast|kernel_backend|checkpoint_activations
+    |(\w+_)?dropout|initialization|no_gate_bias|embed_bias|token_shift|autocast|kernel_backend|checkpoint_activations
     |max_(source|target)_positions|activation_fn|layernorm_embedding|tie_adaptive_\w+|cross_self_attention
     |no_(token_positional_embeddings|scale_embedding|cross_attention|decoder_final_norm)
     # objectives, optimizers, schedules
