@@ -26,8 +26,8 @@ def min_gru(inputs: Tensor, initial: Tensor, *, batch_sizes: Sequence[int], shif
     states.
 
     With a shift a, each row's inputs x are first joined by those of the row before, x + a ⊙ x_before: a depthwise
-    convolution of width 2, as the wider ones before other recurrences without a matrix (Gu & Dao 2023, "Mamba", section
-    3.4; De et al. 2024, "Griffin", section 2.3). Peng et al. (2023), "RWKV", section 3.1, call it a token shift.
+    convolution of width 2, as the wider ones before other recurrences without a matrix (Gu & Dao 2023, "Mamba"; De et
+    al. 2024, "Griffin"). What Peng et al. (2023), "RWKV", call a token shift mixes the two likewise.
 
     Args:
         inputs: (N, 2H) the inputs' products with their weights, biases included, for [update, candidate].

@@ -17,7 +17,7 @@ QUICKSTART = PROJECT / "configs" / "experiments" / "quickstart.yaml"
 IDENTITIES = {
     "attention": "4cdb041b",
     "cells": "93f8fc45",
-    "decoders": "c779e078",
+    "decoders": "6b501c30",
     "depth": "423338f8",
     "dilated": "11836bf2",
     "encoders": "529f4228",

@@ -177,7 +177,7 @@ class EncoderDecoderConfig(RemovedOptions):
     token_shift: bool = option(
         False,
         "minimal GRUs, in the decoder and in min_gru_encoder, also read what entered one position before, each number "
-        "times a learned weight: a convolution of width 2 (Peng et al. 2023, section 3.1)",
+        "times a learned weight: a convolution of width 2 (after Peng et al. 2023)",
     )
     skip_io: bool = option(
         False,

@@ -208,8 +208,7 @@ class Recurrence {
     return part(top_);
   }
 
-  /// The same with the minimal GRU over words, attention, the one over contexts, and further layers; words have been
-  /// read.
+  /// The same with minimal GRUs: over words, attention, over contexts, further layers; words have been read.
   ///
   /// The recurrence takes its columns of what the first hop finds, and the readout its own of the last hop. A row of
   /// states has those of all layers, H each, and with a token shift what entered each last, 2H.
@@ -222,8 +221,8 @@ class Recurrence {
       if (!decoder_.shifts.empty()) {
         const int64_t column = (decoder_.shifts.size() + 2 * layer) * size;
         shift = {decoder_.shifts[layer].const_data_ptr<T>(), part(state_).from(column)};
-        for (int64_t row = 0; row < count; row++)
-          std::memcpy(part(next_).from(column)[row], inputs[row], 2 * size * sizeof(T));
+        const Rows<T> kept = part(next_).from(column);
+        for (int64_t row = 0; row < count; row++) std::memcpy(kept[row], inputs[row], 2 * size * sizeof(T));
       }
       const int64_t column = layer * size;
       min_gru_step<T>(inputs, part(state_).from(column), part(next_).from(column), 0, count, size, shift);
