@@ -51,6 +51,8 @@ def min_gru(inputs: Tensor, initial: Tensor, *, batch_sizes: Sequence[int], shif
     if batch_sizes[0] > initial.size(0):
         raise ValueError(f"{batch_sizes[0]} sentences start, but there are {initial.size(0)} initial states")
     call = MIN_GRU.call(initial)
+    if shift is not None:
+        shift = shift.to(call.states).contiguous()
     with call.outside_autocast:
         return call.run(inputs.to(call.states), initial, tuple(batch_sizes), shift)
 

@@ -51,8 +51,9 @@ def test_a_shift_joins_the_inputs_of_two_rows(backend):
     """Half of the first row's 1 and 2 joins the second row's 3 and 4; nothing comes before the first."""
     inputs = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
     joined = torch.tensor([[1.0, 2.0], [3.5, 5.0]])
-    found = run(backend, inputs, torch.zeros(1, 1), torch.tensor([0.5, 0.5]), counts=[1, 1])
-    torch.testing.assert_close(found, run(backend, joined, torch.zeros(1, 1), counts=[1, 1]))
+    for shift in (torch.tensor([0.5, 0.5]), torch.tensor([0.5], dtype=torch.double).expand(2)):
+        found = run(backend, inputs, torch.zeros(1, 1), shift, counts=[1, 1])
+        torch.testing.assert_close(found, run(backend, joined, torch.zeros(1, 1), counts=[1, 1]))
 
 
 @every_backend(["reference", "packed", "native"])
