@@ -68,8 +68,8 @@ def _compare(path, state, trainer, resets):
     if not resets:
         raise ValueError(
             f"{path} holds another model than these options make: {', '.join(changes)}. Use those it was trained with, "
-            "or another --save-dir for a new model. To train its parameters as the other model all the same, use "
-            f"another --save-dir and --finetune-from-model {path}, or --reset-optimizer"
+            "or another --save-dir for a new model. If the other one has the same parameters, it can go on from them: "
+            f"use another --save-dir and --finetune-from-model {path}, or --reset-optimizer"
         )
     logger.warning("%s is continued as another model: %s", path, ", ".join(changes))
 
