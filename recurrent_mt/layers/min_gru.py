@@ -47,11 +47,7 @@ class MinGRU(nn.Module):
 
         :attr:`output` turns them into what the layer passes up.
         """
-        return self.scan(self.project(rows), initial, batch_sizes)
-
-    def scan(self, inputs: Tensor, initial: Tensor, batch_sizes: Sequence[int]) -> Tensor:
-        """The same from the inputs' products (N, 2H)."""
-        return min_gru(inputs, initial, batch_sizes=batch_sizes, shift=self.shift)
+        return min_gru(self.project(rows), initial, batch_sizes=batch_sizes, shift=self.shift)
 
     def step(self, inputs: Tensor, last: Tensor, entered: Tensor) -> Tensor:
         """The states (n, H) after one more input's products (n, 2H).

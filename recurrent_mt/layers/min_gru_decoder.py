@@ -120,8 +120,9 @@ class MinGRUDecoder(nn.Module):
         layers: list[Tensor] = []
 
         def run(layer: MinGRU, rows: Tensor) -> Tensor:
-            entered.append(layer.project(rows))
-            layers.append(layer.scan(entered[-1], initial[len(layers)], packing.batch_sizes))
+            if layer.shift is not None:
+                entered.append(self._last_products(layer, rows, packing))
+            layers.append(layer(rows, initial[len(layers)], packing.batch_sizes))
             return layer.output(layers[-1], rows)
 
         top = run(self.below, words)
@@ -133,10 +134,8 @@ class MinGRUDecoder(nn.Module):
             top = top + run(layer, self.dropout(top))
         ends = [packing.last(states, before) for states, before in zip(layers, initial)]
         after = start._replace(hidden=torch.stack(ends, dim=1))
-        if start.earlier.size(2):
-            before = start.earlier.flatten(2).unbind(1)
-            last = torch.stack([packing.last(*pair) for pair in zip(entered, before)], dim=1)
-            after = after._replace(earlier=last.unflatten(2, (2, self.size)))
+        if entered:
+            after = after._replace(earlier=torch.stack(entered, dim=1).unflatten(2, (2, self.size)))
         if self.self_attention is not None:
             top, past = self.self_attention(top, packing)
             after = after._replace(past=past)
@@ -186,6 +185,11 @@ class MinGRUDecoder(nn.Module):
     def _readable(self, source: EncoderOutput) -> Tensor:
         """What a context is made of: the annotations (B, S', D) or, without attention, the summary (B, 1, C)."""
         return source.summary.unsqueeze(1) if self.attention is None else source.annotations
+
+    def _last_products(self, layer: MinGRU, rows: Tensor, packing: Packing) -> Tensor:
+        """The products (B, 2H) of each sentence's last row with a layer's weights, zeros if it has none."""
+        none = rows.new_zeros(packing.final.numel(), rows.size(1))
+        return layer.project(packing.last(rows, none)).masked_fill(packing.unsort(packing.final < 0).unsqueeze(1), 0)
 
     def _contexts(
         self, queries: Tensor, packing: Packing, source: EncoderOutput, keys: Tensor
