@@ -114,10 +114,10 @@ def source(batch=3, width=5):
     return EncoderOutput(annotations, mask, random(batch, SUMMARY))
 
 
-def previous_words():
+def previous_words(lengths=TARGET_LENGTHS):
     """Embedded words (B, T, E), right-padded, and their mask."""
-    mask = torch.arange(max(TARGET_LENGTHS)) >= torch.tensor(TARGET_LENGTHS)[:, None]
-    return random(len(TARGET_LENGTHS), max(TARGET_LENGTHS), EMBED), mask
+    mask = torch.arange(max(lengths)) >= torch.tensor(lengths)[:, None]
+    return random(len(lengths), max(lengths), EMBED), mask
 
 
 def teacher_force(decoder, encoded, embedded, mask):
@@ -146,12 +146,20 @@ def test_step_by_step_equals_teacher_forcing(attention, options):
 
 @every_decoder
 def test_the_returned_state_continues_each_sentence_after_its_last_word(attention, options):
-    decoder, encoded = build(attention, **options), source()
-    embedded, mask = previous_words()
+    assert_continued(build(attention, **options), TARGET_LENGTHS)
+
+
+def test_minimal_grus_continue_a_sentence_without_words_from_its_start():
+    assert_continued(build("additive", 2, min_gru=True, variant=GRUVariant(token_shift=True)), [0, 6, 1])
+
+
+def assert_continued(decoder, lengths):
+    encoded = source()
+    embedded, mask = previous_words(lengths)
     *_, state = teacher_force(decoder, encoded, embedded, mask)
     following = random(3, EMBED, seed=9)
     continued, _, _ = decoder.step(following, encoded, state)
-    for row, length in enumerate(TARGET_LENGTHS):
+    for row, length in enumerate(lengths):
         whole = torch.cat([embedded[row : row + 1, :length], following[row].view(1, 1, -1)], dim=1)
         alone = encoded.index_select(torch.tensor([row]))
         features, _, _ = teacher_force(decoder, alone, whole, torch.zeros(1, length + 1, dtype=torch.bool))
