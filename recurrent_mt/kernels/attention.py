@@ -16,6 +16,7 @@ from torch.autograd.function import once_differentiable
 from .dispatch import Operation, in_triton
 from .gru import joined
 from .matrix import Matrix, as_matrix, pieces, product
+from .packing import Packing
 
 
 class Memory(NamedTuple):
@@ -191,6 +192,73 @@ ATTEND = Operation(
     packed=packed_attend,
     native=native_attend,
     fused=in_triton("triton_attention", "fused_attend"),
+)
+
+
+def attend_sentences(
+    queries: Tensor, packing: Packing, memory: Memory, weights: AttentionWeights
+) -> tuple[Tensor, Tensor]:
+    """What all positions read where no query depends on what another has found: (N, D), and without gradient (N, S).
+
+    Args:
+        queries: (N, H) packed rows, for each position what :func:`attend` takes as a state.
+        packing: of the queries.
+        memory: of as many sources as there are sentences, in the order of the batch.
+        weights: as in :func:`attend`.
+
+    Raises:
+        ValueError: if an implementation is asked for that cannot run here.
+    """
+    call = ATTEND_SENTENCES.call(queries if weights.score is None else weights.score)
+    with call.outside_autocast:
+        contexts, attention = call.run(queries.to(call.states), packing, memory.to(call.states), weights, call.products)
+    return contexts, attention.detach()
+
+
+def _as_steps(attend: Callable[..., tuple[Tensor, Tensor]]) -> Callable[..., tuple[Tensor, Tensor]]:
+    """:func:`attend_sentences` by one :func:`attend` of a padded batch, whose states are all positions."""
+
+    def run(queries: Tensor, packing: Packing, *rest: Any) -> tuple[Tensor, Tensor]:
+        context, attention = attend(packing.unpack(queries).flatten(0, 1), *rest)
+        return context.index_select(0, packing.rows), attention.index_select(0, packing.rows)
+
+    return run
+
+
+class _AttendSentences(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, queries: Tensor, packing: Packing, *memory: Tensor) -> tuple[Tensor, Tensor]:
+        where = packing.rows, packing.width
+        contexts, attention = torch.ops.recurrent_mt.attend_sentences(queries, *memory, *where)
+        ctx.save_for_backward(queries, *memory, packing.rows, attention)
+        ctx.width = packing.width
+        ctx.mark_non_differentiable(attention)
+        return contexts, attention
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad_contexts: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        *read, attention = ctx.saved_tensors
+        grad = torch.ops.recurrent_mt.attend_sentences_backward(grad_contexts, *read, ctx.width, attention)
+        grad_queries, grad_keys, grad_values = grad
+        return grad_queries, None, grad_keys, grad_values, None
+
+
+def native_attend_sentences(
+    queries: Tensor, packing: Packing, memory: Memory, weights: AttentionWeights, products: torch.dtype
+) -> tuple[Tensor, Tensor]:
+    """Computes :func:`attend_sentences` in C++, ``native/sentence_attention.cpp``; additive attention as ``packed``."""
+    if weights.score is not None:
+        return _as_steps(native_attend)(queries, packing, memory, weights, products)
+    return _AttendSentences.apply(queries, packing, *memory)
+
+
+ATTEND_SENTENCES = Operation(
+    "attend_sentences",
+    reference=_as_steps(reference_attend),
+    packed=_as_steps(packed_attend),
+    native=native_attend_sentences,
+    fused=_as_steps(in_triton("triton_attention", "fused_attend")),
 )
 
 

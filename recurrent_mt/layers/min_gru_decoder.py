@@ -8,7 +8,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from ..kernels.attention import Memory, attend
+from ..kernels.attention import Memory, attend, attend_sentences
 from ..kernels.packing import Packing
 from .attention import Attention, DecoderSelfAttention
 from .decoder import DecoderState, Readout
@@ -199,9 +199,7 @@ class MinGRUDecoder(nn.Module):
         if self.attention is None:
             return packing.sort(source.summary).index_select(0, packing.sentence), None
         memory = Memory(keys, source.annotations, source.padding_mask)
-        read = attend(packing.unpack(queries).flatten(0, 1), memory, self.attention.weights())
-        contexts, attention = (rows.index_select(0, packing.rows) for rows in read)
-        return contexts, attention.detach()
+        return attend_sentences(queries, packing, memory, self.attention.weights())
 
     def _read(self, queries: Tensor, source: EncoderOutput, state: DecoderState) -> tuple[Tensor, Tensor | None]:
         """The sums (N, P) of the source's products for queries (N, H), and their attention (N, S') or None."""

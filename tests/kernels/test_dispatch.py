@@ -30,7 +30,7 @@ def test_every_operation_has_every_implementation():
     names = [path.stem for path in KERNELS.glob("*.py") if not path.stem.startswith("triton_")]
     modules = [import_module(f"recurrent_mt.kernels.{name}") for name in names]
     operations = {one for module in modules for one in vars(module).values() if isinstance(one, dispatch.Operation)}
-    assert len(operations) == 7
+    assert len(operations) == 8
     for operation in operations:
         assert {*operation.implementations} == {*ALL}, operation.name
 

@@ -66,23 +66,6 @@ struct Source {
     return T(-2) * sum;
   }
 
-  INLINE void softmax(T* energies) const {
-    constexpr T never = -std::numeric_limits<T>::infinity();
-    T largest = never, sum = 0;
-#pragma omp simd reduction(max : largest)
-    for (int64_t j = 0; j < words; j++) {
-      const T energy = padding[j] ? never : energies[j];
-      largest = energy > largest ? energy : largest;
-    }
-#pragma omp simd reduction(+ : sum)
-    for (int64_t j = 0; j < words; j++) {
-      energies[j] = padding[j] ? T(0) : exponential(energies[j] - largest);
-      sum += energies[j];
-    }
-    const T scale = T(1) / sum;
-    for (int64_t j = 0; j < words; j++) energies[j] *= scale;
-  }
-
   /// The contexts of several targets that read this source, four words at a time: a value is loaded once for all the
   /// targets, and a sum is loaded and stored a fourth as often.
   template <int TARGETS>
@@ -118,12 +101,8 @@ struct Source {
 
   /// The gradient of the energies from that of the context.
   INLINE void energies_backward(const T* attention, const T* grad_context, T* grad) const {
-    T mean = 0;
-    for (int64_t j = 0; j < words; j++) {
-      grad[j] = dot(values + j * value_size, grad_context, value_size);
-      mean += attention[j] * grad[j];
-    }
-    for (int64_t j = 0; j < words; j++) grad[j] = attention[j] * (grad[j] - mean);
+    for (int64_t j = 0; j < words; j++) grad[j] = dot(values + j * value_size, grad_context, value_size);
+    softmax_backward(attention, grad, words);
   }
 
   /// What one word's energy passes on to its key, the query and the score.
@@ -217,7 +196,7 @@ void Memory<T>::attend(Rows<const T> queries, Rows<T> attention, Rows<T> context
         if (source.score) source.exact = !exponentiate<T>(queries[row], exp_query, source.key_size) || large;
         for (int64_t j = 0; j < source.words; j++)
           weights[j] = source.padding[j] ? T(0) : source.energy(queries[row], exp_query, j);
-        source.softmax(weights);
+        softmax(weights, source.padding, source.words);
       }
       for (int64_t row = begin; row < end;) {  // the targets of a source are neighbors
         const int64_t read = source_of_target(row);

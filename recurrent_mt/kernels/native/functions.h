@@ -86,4 +86,33 @@ INLINE double sum_of_exponentials(const T* numbers, int64_t size, T shift) {
   return sum;
 }
 
+/// The softmax of energies, in place, over what is no padding; something must not be.
+template <typename T>
+INLINE void softmax(T* energies, const bool* padding, int64_t size) {
+  constexpr T never = -std::numeric_limits<T>::infinity();
+  T largest = never, sum = 0;
+#pragma omp simd reduction(max : largest)
+  for (int64_t i = 0; i < size; i++) {
+    const T energy = padding[i] ? never : energies[i];
+    largest = energy > largest ? energy : largest;
+  }
+#pragma omp simd reduction(+ : sum)
+  for (int64_t i = 0; i < size; i++) {
+    energies[i] = padding[i] ? T(0) : exponential(energies[i] - largest);
+    sum += energies[i];
+  }
+  const T scale = T(1) / sum;
+  for (int64_t i = 0; i < size; i++) energies[i] *= scale;
+}
+
+/// Turns the gradient of a softmax into that of its energies.
+template <typename T>
+INLINE void softmax_backward(const T* softmax, T* grad, int64_t size) {
+  T mean = 0;
+#pragma omp simd reduction(+ : mean)
+  for (int64_t i = 0; i < size; i++) mean += softmax[i] * grad[i];
+#pragma omp simd
+  for (int64_t i = 0; i < size; i++) grad[i] = softmax[i] * (grad[i] - mean);
+}
+
 }  // namespace recurrent_mt
