@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -21,16 +22,17 @@ class DecoderWeights(NamedTuple):
         columns: how many columns each has.
         embedding: (V, E).
         output_bias: (V,), or None.
-        word_bias: (3H + W,) what is added to the products of a word, or None.
         score: (A,) of additive attention, or None.
-        is_min_gru: whether the layer is that of :class:`recurrent_mt.layers.min_gru_decoder.MinGRUDecoder`.
-        second_hop: whether attention asks again after the second of minimal GRUs.
         maxout: whether the readout has maxout.
         word_first: a GRU decoder's order; see :class:`recurrent_mt.layers.decoder.GRUDecoder`.
+        context_bias: (3H + W,) what is added to the products of a context.
+        norm_epsilon: of layer norms of states, or None. The gain and shift of a GRU's are in the readout's matrix and
+            in ``context_bias``.
+        word_bias: (3H + W,) what is added to the products of a word, or None.
+        is_min_gru: whether the layer is that of :class:`recurrent_mt.layers.min_gru_decoder.MinGRUDecoder`.
+        second_hop: whether attention asks again after the second of minimal GRUs.
         norms: (H,) gain and shift of the layer norms of minimal GRUs: below the attention, above it, and of each
             further layer; or nothing.
-        norm_epsilon: of layer norms of states, or None. The gain and shift of a GRU's are in the readout's matrix and
-            in the products of the source.
         upper_biases: (2H,) of each further layer of minimal GRUs.
         shifts: (2H,) of each layer of minimal GRUs with a token shift; otherwise nothing.
     """
@@ -39,16 +41,17 @@ class DecoderWeights(NamedTuple):
     columns: list[int]
     embedding: Tensor
     output_bias: Tensor | None
-    word_bias: Tensor | None
     score: Tensor | None
-    is_min_gru: bool
-    second_hop: bool
     maxout: bool
     word_first: bool
-    norms: list[Tensor]
+    context_bias: Tensor
     norm_epsilon: float | None
-    upper_biases: list[Tensor]
-    shifts: list[Tensor]
+    word_bias: Tensor | None = None
+    is_min_gru: bool = False
+    second_hop: bool = False
+    norms: Sequence[Tensor] = ()
+    upper_biases: Sequence[Tensor] = ()
+    shifts: Sequence[Tensor] = ()
 
 
 class SearchSource(NamedTuple):
@@ -59,8 +62,7 @@ class SearchSource(NamedTuple):
             with zeros for what entered before.
         keys: (B, S, A) with attention.
         products: (B, S, 3H + W) the products of the annotations with what a context is multiplied by; without
-            attention, (B, 1, 3H + W) those of the summary. They include the biases, which attention, whose weights sum
-            to one, passes on as they are.
+            attention, (B, 1, 3H + W) those of the summary.
         padding_mask: (B, S) True on padding.
         has_attention: whether there is attention.
         allowed: (B, V) True for the words that a translation may have; None for all.

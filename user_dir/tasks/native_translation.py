@@ -7,7 +7,7 @@ reads of a model.
 import functools
 import logging
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Optional, cast
+from typing import Any, Optional, cast
 
 import torch
 from fairseq.search import BeamSearch
@@ -104,79 +104,8 @@ class NativeDecoder:
         mask = encoded.padding_mask if layer.has_attention else encoded.padding_mask.new_zeros(products.shape[:2])
         keys = state.keys if layer.has_attention else products[:, :, :0]
         dtype = self.decoder.embed_tokens.weight.dtype
-        products = products.to(dtype) + _weights_of(layer).context_bias
         initial = torch.cat([state.hidden.flatten(1), state.earlier.flatten(1)], dim=1)
-        return SearchSource(initial.to(dtype), keys.to(dtype), products, mask, layer.has_attention)
-
-
-class _LayerWeights(NamedTuple):
-    """What the search takes from a decoder's layer.
-
-    Attributes:
-        word: (3H, E) the weight of the word in the recurrence; (2H, E) for minimal GRUs, and so on below.
-        word_bias: (3H + W,) or None.
-        context_bias: (3H + W,).
-        readout: (W, H) the weight of states in the readout.
-        states: the matrices of a GRU's states, (2H, H) and (H, H), or those of further minimal ones, (2H, H) each.
-        upper_biases: as in :class:`~recurrent_mt.kernels.beam_search.DecoderWeights`.
-        shifts: the same.
-        attention: or None.
-        norms: the same.
-        norm_epsilon: the same.
-    """
-
-    word: Tensor
-    word_bias: Tensor | None
-    context_bias: Tensor
-    readout: Tensor
-    states: list[Tensor]
-    upper_biases: list[Tensor]
-    shifts: list[Tensor]
-    attention: Attention | None
-    norms: list[Tensor]
-    norm_epsilon: float | None
-
-
-def _weights_of(layer: GRUDecoder | MinGRUDecoder) -> _LayerWeights:
-    return _of_min_gru(layer) if isinstance(layer, MinGRUDecoder) else _of_gru(layer)
-
-
-def _of_gru(layer: GRUDecoder) -> _LayerWeights:
-    gru, readout, norm = layer.first.gru, layer.readout.state, layer.first.gru.output.norm
-    weight: Tensor = readout.weight
-    bias: Tensor = readout.bias
-    if norm is not None:  # then the readout reads states of mean 0 and variance 1
-        weight, bias = weight * norm.weight, bias + weight @ norm.bias
-    return _LayerWeights(
-        word=whole_matrix(gru.input_weight),
-        word_bias=None,
-        context_bias=torch.cat([gru.biases(), bias]),
-        readout=weight,
-        states=[whole_matrix(gru.gate_weight), whole_matrix(gru.candidate_weight)],
-        upper_biases=[],
-        shifts=[],
-        attention=layer.first.attention,
-        norms=[],
-        norm_epsilon=None if norm is None else norm.eps,
-    )
-
-
-def _of_min_gru(layer: MinGRUDecoder) -> _LayerWeights:
-    readout, upper = layer.readout.state, cast("list[MinGRU]", list(layer.upper))
-    parts = [layer.below, layer.above, *upper]
-    norms = [part.output.norm for part in parts]
-    return _LayerWeights(
-        word=whole_matrix(layer.below.input_weight),
-        word_bias=F.pad(layer.below.bias, (0, readout.bias.numel())),
-        context_bias=torch.cat([layer.above.bias, readout.bias]),
-        readout=readout.weight,
-        states=[whole_matrix(part.input_weight) for part in upper],
-        upper_biases=[part.bias for part in upper],
-        shifts=[part.shift for part in parts if part.shift is not None],
-        attention=layer.attention,
-        norms=[weight for norm in norms if norm is not None for weight in (norm.weight, norm.bias)],
-        norm_epsilon=None if norms[0] is None else norms[0].eps,
-    )
+        return SearchSource(initial.to(dtype), keys.to(dtype), products.to(dtype), mask, layer.has_attention)
 
 
 def _output_layers(decoder: Decoder) -> list[nn.Linear]:
@@ -186,31 +115,65 @@ def _output_layers(decoder: Decoder) -> list[nn.Linear]:
 
 
 def _decoder_weights(decoder: Decoder) -> DecoderWeights:
-    layer, outputs, embedding = _weights_of(decoder.layer), _output_layers(decoder), decoder.embed_tokens
-    query = None if layer.attention is None else layer.attention.query_weight
+    layer = decoder.layer
+    return _with_min_gru(decoder, layer) if isinstance(layer, MinGRUDecoder) else _with_gru(decoder, layer)
+
+
+def _with_gru(decoder: Decoder, layer: GRUDecoder) -> DecoderWeights:
+    gru, readout, norm = layer.first.gru, layer.readout.state, layer.first.gru.output.norm
+    weight: Tensor = readout.weight
+    bias: Tensor = readout.bias
+    if norm is not None:  # then the readout reads states of mean 0 and variance 1
+        weight, bias = weight * norm.weight, bias + weight @ norm.bias
+    return _with(
+        decoder,
+        layer.first.attention,
+        [whole_matrix(gru.input_weight), weight, whole_matrix(gru.gate_weight), whole_matrix(gru.candidate_weight)],
+        context_bias=torch.cat([gru.biases(), bias]),
+        norm_epsilon=None if norm is None else norm.eps,
+    )
+
+
+def _with_min_gru(decoder: Decoder, layer: MinGRUDecoder) -> DecoderWeights:
+    readout, upper = layer.readout.state, cast("list[MinGRU]", list(layer.upper))
+    parts = [layer.below, layer.above, *upper]
+    norms = [part.output.norm for part in parts]
+    return _with(
+        decoder,
+        layer.attention,
+        [whole_matrix(layer.below.input_weight), readout.weight, *(whole_matrix(part.input_weight) for part in upper)],
+        context_bias=torch.cat([layer.above.bias, readout.bias]),
+        norm_epsilon=None if norms[0] is None else norms[0].eps,
+        word_bias=F.pad(layer.below.bias, (0, readout.bias.numel())),
+        is_min_gru=True,
+        second_hop=layer.second_hop,
+        norms=[weight for norm in norms if norm is not None for weight in (norm.weight, norm.bias)],
+        upper_biases=[part.bias for part in upper],
+        shifts=[part.shift for part in parts if part.shift is not None],
+    )
+
+
+def _with(decoder: Decoder, attention: Attention | None, matrices: list[Tensor], **others: Any) -> DecoderWeights:
+    """The weights with this attention, and with the matrices of words, readout, and states, in this order."""
+    (word, readout, *states), outputs, embedding = matrices, _output_layers(decoder), decoder.embed_tokens
+    query, score = (None, None) if attention is None else attention.weights()
     matrices = [
-        torch.cat([layer.word, decoder.layer.readout.previous_word.weight]),
-        layer.readout,
+        torch.cat([word, decoder.layer.readout.previous_word.weight]),
+        readout,
         *(linear.weight for linear in outputs),
         *([] if query is None else [query]),
-        *layer.states,
+        *states,
     ]
-    dtype = DTYPES[decoder.autocast.name] or matrices[0].dtype
+    dtype = DTYPES[decoder.autocast.name] or word.dtype
     return DecoderWeights(
         factors=[torch.ops.recurrent_mt.right_factor(matrix.to(dtype).t()) for matrix in matrices],
         columns=[matrix.size(0) for matrix in matrices],
         embedding=embedding.weight + embedding.bias if isinstance(embedding, BiasedEmbedding) else embedding.weight,
         output_bias=outputs[-1].bias,
-        word_bias=layer.word_bias,
-        score=None if layer.attention is None else layer.attention.score,
-        is_min_gru=isinstance(decoder.layer, MinGRUDecoder),
-        second_hop=isinstance(decoder.layer, MinGRUDecoder) and decoder.layer.second_hop,
+        score=score,
         maxout=decoder.layer.readout.maxout,
         word_first=decoder.layer.word_first,
-        norms=layer.norms,
-        norm_epsilon=layer.norm_epsilon,
-        upper_biases=layer.upper_biases,
-        shifts=layer.shifts,
+        **others,
     )
 
 

@@ -195,9 +195,9 @@ using Hypotheses = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>;
 
 /// The arguments are those of `beam_search` in recurrent_mt/kernels/beam_search.py, in the order of its tuples.
 Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Tensor& embedding,
-                       const optional<Tensor>& output_bias, const optional<Tensor>& word_bias,
-                       const optional<Tensor>& score, bool is_min_gru, bool second_hop, bool maxout, bool word_first,
-                       at::TensorList norms, optional<double> norm_epsilon, at::TensorList upper_biases,
+                       const optional<Tensor>& output_bias, const optional<Tensor>& score, bool maxout, bool word_first,
+                       const Tensor& context_bias, optional<double> norm_epsilon, const optional<Tensor>& word_bias,
+                       bool is_min_gru, bool second_hop, at::TensorList norms, at::TensorList upper_biases,
                        at::TensorList shifts, const Tensor& initial, const Tensor& keys, const Tensor& products,
                        const Tensor& padding_mask, bool has_attention, const optional<Tensor>& allowed, int64_t beam,
                        int64_t longest, int64_t shortest, double unknown_penalty, double temperature, int64_t begin,
@@ -208,8 +208,9 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
   // A shortlist may leave fewer words than fairseq has made the beam for.
   TORCH_CHECK_VALUE(0 < beam && beam < vocabulary, "beam must be from 1 to one less than the vocabulary, ", vocabulary,
                     ", not ", beam);
+  // Attention, whose weights sum to one, passes a bias on as it is.
   const Source source{keys.contiguous(),
-                      products.contiguous(),
+                      products.add(context_bias).contiguous(),
                       padding_mask.contiguous(),
                       score,
                       allowed ? optional<Tensor>(allowed->contiguous()) : std::nullopt,
@@ -257,12 +258,12 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
 
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def(
-      "beam_search(Tensor[] factors, int[] columns, Tensor embedding, Tensor? output_bias, Tensor? word_bias, "
-      "Tensor? score, bool is_min_gru, bool second_hop, bool maxout, bool word_first, Tensor[] norms, "
-      "float? norm_epsilon, Tensor[] upper_biases, Tensor[] shifts, Tensor initial, Tensor keys, Tensor products, "
-      "Tensor padding_mask, bool has_attention, Tensor? allowed, "
-      "int beam, int longest, int shortest, float unknown_penalty, float temperature, int begin, int end, "
-      "int padding, int unknown) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)",
+      "beam_search(Tensor[] factors, int[] columns, Tensor embedding, Tensor? output_bias, Tensor? score, "
+      "bool maxout, bool word_first, Tensor context_bias, float? norm_epsilon, Tensor? word_bias, bool is_min_gru, "
+      "bool second_hop, Tensor[] norms, Tensor[] upper_biases, Tensor[] shifts, Tensor initial, Tensor keys, "
+      "Tensor products, Tensor padding_mask, bool has_attention, Tensor? allowed, int beam, int longest, "
+      "int shortest, float unknown_penalty, float temperature, int begin, int end, int padding, int unknown) -> "
+      "(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)",
       torch::dispatch(at::kCPU, &beam_search));
 }
 
