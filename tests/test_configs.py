@@ -34,6 +34,7 @@ DIGESTS = {
     "recommended-grconv": "72e59cc5",
     "recommended-large": "fff44f00",
     "recommended-small": "8c883fb5",
+    "recommended-small-gru": "fab52564",
     "rnnenc-30-small": "8b909c6d",
     "rnnenc-30": "610ba8ba",
     "rnnenc-50-small": "392c271b",
