@@ -1,7 +1,7 @@
-"""The attention of a step: what a decoder reads of the source, forward and backward.
+"""Attention, what a decoder reads of the source, forward and backward: of a step, or of whole sentences at once.
 
-The gradients of the values and, for the dot product, of the keys are one product each, after all steps. The tanh of
-additive attention, B × S × A numbers a step, is recomputed in the backward pass instead of being kept.
+In a step, the gradients of the values and, for the dot product, of the keys are one product each, after all steps. The
+tanh of additive attention, B × S × A numbers a step, is recomputed in the backward pass instead of being kept.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def project_query(state: Tensor, weight: Tensor) -> Tensor:
 
 
 def needs_gradients(state: Tensor, memory: Memory, weights: AttentionWeights) -> bool:
-    """Whether this is a training, which only ``packed`` attention outside of a recurrence knows, and no search."""
+    """Whether this is a training, which of :func:`attend` only ``packed`` knows, and no search."""
     read = (state, *memory, weights.query, weights.score)
     return torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in read)
 
@@ -207,12 +207,26 @@ def attend_sentences(
         weights: as in :func:`attend`.
 
     Raises:
-        ValueError: if an implementation is asked for that cannot run here.
+        ValueError: if the shapes do not fit together, if there are no words, or if an implementation is asked for that
+            cannot run here.
     """
+    _check_sentences(queries, packing, memory, weights)
     call = ATTEND_SENTENCES.call(queries if weights.score is None else weights.score)
     with call.outside_autocast:
         contexts, attention = call.run(queries.to(call.states), packing, memory.to(call.states), weights, call.products)
     return contexts, attention.detach()
+
+
+def _check_sentences(queries: Tensor, packing: Packing, memory: Memory, weights: AttentionWeights) -> None:
+    batch, words, size = memory.keys.shape
+    fits = queries.size(0) == packing.rows.numel() and batch == packing.sorted_indices.numel()
+    fits = fits and memory.values.shape[:2] == memory.padding_mask.shape == (batch, words)
+    if not fits or not words or (weights.score is None and queries.size(1) != size):
+        raise ValueError(
+            f"queries {tuple(queries.shape)} of {packing.rows.numel()} words in {packing.sorted_indices.numel()} "
+            f"sentences do not fit to keys {tuple(memory.keys.shape)}, values {tuple(memory.values.shape)}, and "
+            f"padding_mask {tuple(memory.padding_mask.shape)}"
+        )
 
 
 def _as_steps(attend: Callable[..., tuple[Tensor, Tensor]]) -> Callable[..., tuple[Tensor, Tensor]]:
@@ -228,8 +242,8 @@ def _as_steps(attend: Callable[..., tuple[Tensor, Tensor]]) -> Callable[..., tup
 class _AttendSentences(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, queries: Tensor, packing: Packing, *memory: Tensor) -> tuple[Tensor, Tensor]:
-        where = packing.rows, packing.width
-        contexts, attention = torch.ops.recurrent_mt.attend_sentences(queries, *memory, *where)
+        attend = torch.ops.recurrent_mt.attend_sentences
+        contexts, attention = attend(queries, *memory, packing.rows, packing.width)
         ctx.save_for_backward(queries, *memory, packing.rows, attention)
         ctx.width = packing.width
         ctx.mark_non_differentiable(attention)

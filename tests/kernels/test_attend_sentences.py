@@ -17,22 +17,25 @@ from tests.tolerances import PARITY
 additive_or_dot = pytest.mark.parametrize("additive", [False, True], ids=["dot", "additive"])
 
 
-def sources(batch):
-    """Padding on the left, on the right, nowhere; and a source that is nothing else, read by the fourth sentence."""
-    mask = torch.tensor([[1, 0, 0, 0, 0], [0, 0, 1, 1, 1], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1]]).bool()
+def sources(batch, words=5):
+    """Padding on the left, on the right and in the middle, nowhere; and a source that is nothing else."""
+    mask = torch.zeros(4, words).bool()
+    mask[0, 0], mask[1, 2:], mask[3] = True, True, True
+    mask[1, 3] = False
     return mask[torch.arange(batch) % 4]
 
 
-def arguments(lengths, size, *, additive=False, dtype=torch.float32):
+def arguments(lengths, size, *, words=5, additive=False, dtype=torch.float32):
     """Queries, keys, and values (, query, score)."""
-    shapes = [(sum(lengths), size), (len(lengths), 5, size), (len(lengths), 5, 7)]
+    shapes = [(sum(lengths), size), (len(lengths), words, size), (len(lengths), words, 7)]
     shapes += [(size, size), (size,)] if additive else []
     return [random(*shape, seed=i, dtype=dtype) for i, shape in enumerate(shapes)]
 
 
 def run(lengths, *, left_pad=True):
     def function(backend, queries, keys, values, query=None, score=None):
-        packing, memory = packing_of(lengths, left_pad=left_pad), Memory(keys, values, sources(len(lengths)))
+        packing = packing_of(lengths, left_pad=left_pad)
+        memory = Memory(keys, values, sources(len(lengths), keys.size(1)))
         return within(backend, attend_sentences)(queries, packing, memory, AttentionWeights(query, score))
 
     return function
@@ -46,6 +49,35 @@ def run(lengths, *, left_pad=True):
 def test_implementations_of_attention_to_sentences_agree(backend, lengths, size, left_pad, additive):
     tensors = arguments(lengths, size, additive=additive)
     assert_same_outputs_and_gradients(run(lengths, left_pad=left_pad), tensors, ["reference", backend])
+
+
+@every_backend(["packed", "native"])
+@pytest.mark.parametrize("size", [65, 530])
+def test_attention_to_long_sources_agrees(backend, size):
+    lengths = [70, 3, 40, 9]
+    tensors = arguments(lengths, size, words=130)
+    tensors = [tensors[0] / size**0.5, *tensors[1:]]  # energies of a size that leaves attention to many words
+    assert_same_outputs_and_gradients(run(lengths), tensors, ["reference", backend])
+
+
+@every_backend(["packed", "native"])
+def test_keys_that_are_the_values_get_the_sum_of_both_gradients(backend):
+    def twice(name, queries, annotations):
+        return run([3, 1, 4])(name, queries, annotations, annotations)
+
+    assert_same_outputs_and_gradients(twice, arguments([3, 1, 4], 6)[:2], ["reference", backend])
+
+
+def test_wrong_shapes_given_to_attend_sentences_are_refused():
+    queries, keys, values = arguments([2, 1], 6)
+    wrong = [(queries[1:], keys, values), (queries, keys[:1], values[:1]), (queries, keys[:, :, 1:], values)]
+    for tensors in [*wrong, (queries, keys, values[:, 1:]), (queries, keys[:, :0], values[:, :0])]:
+        packing, memory = (
+            packing_of([2, 1]),
+            Memory(*tensors[1:], sources(2)[: tensors[1].size(0), : tensors[1].size(1)]),
+        )
+        with pytest.raises(ValueError, match="of 3 words in 2 sentences do not fit to keys"):
+            attend_sentences(tensors[0], packing, memory, AttentionWeights(None, None))
 
 
 @additive_or_dot

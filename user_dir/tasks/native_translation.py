@@ -128,7 +128,9 @@ def _with_gru(decoder: Decoder, layer: GRUDecoder) -> DecoderWeights:
     return _with(
         decoder,
         layer.first.attention,
-        [whole_matrix(gru.input_weight), weight, whole_matrix(gru.gate_weight), whole_matrix(gru.candidate_weight)],
+        word=whole_matrix(gru.input_weight),
+        readout=weight,
+        states=[whole_matrix(gru.gate_weight), whole_matrix(gru.candidate_weight)],
         context_bias=torch.cat([gru.biases(), bias]),
         norm_epsilon=None if norm is None else norm.eps,
     )
@@ -141,7 +143,9 @@ def _with_min_gru(decoder: Decoder, layer: MinGRUDecoder) -> DecoderWeights:
     return _with(
         decoder,
         layer.attention,
-        [whole_matrix(layer.below.input_weight), readout.weight, *(whole_matrix(part.input_weight) for part in upper)],
+        word=whole_matrix(layer.below.input_weight),
+        readout=readout.weight,
+        states=[whole_matrix(part.input_weight) for part in upper],
         context_bias=torch.cat([layer.above.bias, readout.bias]),
         norm_epsilon=None if norms[0] is None else norms[0].eps,
         word_bias=F.pad(layer.below.bias, (0, readout.bias.numel())),
@@ -153,9 +157,11 @@ def _with_min_gru(decoder: Decoder, layer: MinGRUDecoder) -> DecoderWeights:
     )
 
 
-def _with(decoder: Decoder, attention: Attention | None, matrices: list[Tensor], **others: Any) -> DecoderWeights:
-    """The weights with this attention, and with the matrices of words, readout, and states, in this order."""
-    (word, readout, *states), outputs, embedding = matrices, _output_layers(decoder), decoder.embed_tokens
+def _with(
+    decoder: Decoder, attention: Attention | None, *, word: Tensor, readout: Tensor, states: list[Tensor], **others: Any
+) -> DecoderWeights:
+    """The weights of a decoder, of whose layer these are the attention, and matrices of words, readout, and states."""
+    outputs, embedding = _output_layers(decoder), decoder.embed_tokens
     query, score = (None, None) if attention is None else attention.weights()
     matrices = [
         torch.cat([word, decoder.layer.readout.previous_word.weight]),

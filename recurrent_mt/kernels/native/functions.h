@@ -86,7 +86,7 @@ INLINE double sum_of_exponentials(const T* numbers, int64_t size, T shift) {
   return sum;
 }
 
-/// The softmax of energies, in place, over what is no padding; something must not be.
+/// The softmax of energies, in place, over what is no padding, which must be one number at least.
 template <typename T>
 INLINE void softmax(T* energies, const bool* padding, int64_t size) {
   constexpr T never = -std::numeric_limits<T>::infinity();

@@ -223,19 +223,19 @@ RightFactor::RightFactor(const Tensor& stored, int64_t inner, int64_t columns)
     : inner_(inner), columns_(columns), across_(panel_width(stored.scalar_type())), stored_(stored) {}
 
 template <typename T>
-const RightFactor& RightFactor::assign(Rows<const T> rows, bool is_transposed) {
-  const auto number = number_of<T>();
-  if (!std::is_same_v<T, float> || !panel_width(number)) {
-    const Tensor matrix = view(rows, rows.stride);
-    return *this = RightFactor(is_transposed ? matrix.t() : matrix, number);
-  }
-  across_ = panel_width(number);
+void RightFactor::assign(Rows<const T> rows, bool is_transposed) {
+  across_ = panel_width(number_of<T>());
   inner_ = is_transposed ? rows.stride : rows.count, columns_ = is_transposed ? rows.count : rows.stride;
-  const int64_t size = inner_ * padded_width(columns_);
-  if (!stored_.defined() || stored_.numel() < size) stored_ = uninitialized({size}, number);
-  fill_panels(rows.data, is_transposed ? 1 : rows.stride, is_transposed ? rows.stride : 1, inner_, columns_,
-              stored_.data_ptr<T>());
-  return *this;
+  if constexpr (std::is_same_v<T, float>)
+    if (across_) {
+      const int64_t size = inner_ * padded_width(columns_);
+      if (!stored_.defined() || stored_.numel() < size) stored_ = uninitialized({size}, at::kFloat);
+      fill_panels(rows.data, is_transposed ? 1 : rows.stride, is_transposed ? rows.stride : 1, inner_, columns_,
+                  stored_.data_ptr<float>());
+      return;
+    }
+  const Tensor matrix = view(rows, rows.stride);
+  stored_ = (is_transposed ? matrix.t() : matrix).clone(at::MemoryFormat::Contiguous);
 }
 
 template <typename T>
@@ -287,8 +287,8 @@ Tensor sum_of_outer_products(Rows<const T> left, int64_t left_columns, Rows<cons
   return sums;
 }
 
-template const RightFactor& RightFactor::assign(Rows<const float>, bool);
-template const RightFactor& RightFactor::assign(Rows<const double>, bool);
+template void RightFactor::assign(Rows<const float>, bool);
+template void RightFactor::assign(Rows<const double>, bool);
 template void sum_outer_products(Rows<const float>, int64_t, Rows<const float>, int64_t, ScalarType, Tensor&, Into);
 template void sum_outer_products(Rows<const double>, int64_t, Rows<const double>, int64_t, ScalarType, Tensor&, Into);
 template void RightFactor::multiply(Rows<const float>, Rows<float>, Into) const;

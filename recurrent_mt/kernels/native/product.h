@@ -37,9 +37,10 @@ class RightFactor {
   /// One that was stored before, in a tensor that only this class reads.
   RightFactor(const at::Tensor& stored, int64_t inner, int64_t columns);
 
-  /// Takes another matrix (K, N), or one (N, K) that is transposed, into the same memory if it is large enough.
+  /// Copies another matrix (K, N), or one (N, K) that is transposed, in its own format, into the same memory if it is
+  /// large enough. Its rows follow each other without a gap.
   template <typename T>
-  const RightFactor& assign(Rows<const T> rows, bool is_transposed = false);
+  void assign(Rows<const T> rows, bool is_transposed = false);
 
   const at::Tensor& stored() const { return stored_; }
   int64_t columns() const { return columns_; }

@@ -44,9 +44,9 @@ std::vector<Sentence> sentences_of(const Tensor& rows, int64_t width, const Tens
   return result;
 }
 
-/// A matrix that keeps its memory when it gets another size.
+/// Memory for one matrix after the other.
 template <typename T>
-class Matrix {
+class Buffer {
  public:
   Rows<T> resize(int64_t rows, int64_t columns) {
     numbers_.resize(std::max<size_t>(numbers_.size(), rows * columns));
@@ -84,7 +84,10 @@ void scatter(Rows<const T> rows, const Sentence& sentence, Rows<T> packed, int64
   }
 }
 
-/// What a thread reads and writes, sentence by sentence.
+/// What all sentences read, and memory in which a thread works at one after the other: each thread has a copy.
+///
+/// Sums of outer products are products with a transposed factor here: for so few rows, sum_outer_products does too
+/// much.
 template <typename T>
 struct Attending {
   Rows<const T> queries, keys, values;
@@ -92,7 +95,7 @@ struct Attending {
   const bool* padding;
   int64_t width;  // words of every source in the batch, padding included
 
-  Matrix<T> asked, weighed, found, sloping, turned;
+  Buffer<T> asked, weighed, found, sloping, turned;
   RightFactor factor;
 
   /// Writes the contexts of a sentence, the number of which is given, and its attention.
@@ -162,7 +165,6 @@ Attending<T> attending(const Tensor& queries, const Tensor& keys, const Tensor& 
 
 std::tuple<Tensor, Tensor> attend_sentences(const Tensor& queries, const Tensor& keys, const Tensor& values,
                                             const Tensor& padding_mask, const Tensor& rows, int64_t width) {
-  TORCH_CHECK_VALUE(keys.size(1) > 0, "there are no words to attend to");
   const Tensor asked = queries.contiguous(), compared = keys.contiguous(), summed = values.contiguous(),
                padding = padding_mask.contiguous();
   const auto number = queries.scalar_type();
