@@ -51,6 +51,7 @@ SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
             "decoder_cell": "min_gru",
             "decoder_second_hop": True,
             "decoder_readout": "linear",
+            "token_shift": True,
         },
     ),
     "RNNenc": ("gru_encoder", {"encoder_bidirectional": True, "decoder_attention": "none"}),

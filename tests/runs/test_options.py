@@ -17,9 +17,9 @@ QUICKSTART = PROJECT / "configs" / "experiments" / "quickstart.yaml"
 IDENTITIES = {
     "attention": "79367c40",
     "cells": "3d33e6ef",
-    "decoders": "6b501c30",
+    "decoders": "cfec645d",
     "depth": "635515fc",
-    "dilated": "11836bf2",
+    "dilated": "3fc60671",
     "encoders": "c8521c7b",
     "precision": "85aa3a87",
     "rank": "0b4c8e44",
