@@ -207,8 +207,8 @@ def attend_sentences(
         weights: as in :func:`attend`.
 
     Raises:
-        ValueError: if the shapes do not fit together, if there are no words, or if an implementation is asked for that
-            cannot run here.
+        ValueError: if the shapes do not fit together, if there are no words or nothing of them, or if an implementation
+            is asked for that cannot run here.
     """
     _check_sentences(queries, packing, memory, weights)
     call = ATTEND_SENTENCES.call(queries if weights.score is None else weights.score)
@@ -221,7 +221,8 @@ def _check_sentences(queries: Tensor, packing: Packing, memory: Memory, weights:
     batch, words, size = memory.keys.shape
     fits = queries.size(0) == packing.rows.numel() and batch == packing.sorted_indices.numel()
     fits = fits and memory.values.shape[:2] == memory.padding_mask.shape == (batch, words)
-    if not fits or not words or (weights.score is None and queries.size(1) != size):
+    empty = 0 in (words, size, memory.values.size(2))
+    if not fits or empty or (weights.score is None and queries.size(1) != size):
         raise ValueError(
             f"queries {tuple(queries.shape)} of {packing.rows.numel()} words in {packing.sorted_indices.numel()} "
             f"sentences do not fit to keys {tuple(memory.keys.shape)}, values {tuple(memory.values.shape)}, and "

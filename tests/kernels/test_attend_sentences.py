@@ -71,7 +71,8 @@ def test_keys_that_are_the_values_get_the_sum_of_both_gradients(backend):
 def test_wrong_shapes_given_to_attend_sentences_are_refused():
     queries, keys, values = arguments([2, 1], 6)
     wrong = [(queries[1:], keys, values), (queries, keys[:1], values[:1]), (queries, keys[:, :, 1:], values)]
-    for tensors in [*wrong, (queries, keys, values[:, 1:]), (queries, keys[:, :0], values[:, :0])]:
+    wrong += [(queries, keys, values[:, 1:]), (queries, keys[:, :0], values[:, :0]), (queries, keys, values[:, :, :0])]
+    for tensors in wrong:
         packing, memory = (
             packing_of([2, 1]),
             Memory(*tensors[1:], sources(2)[: tensors[1].size(0), : tensors[1].size(1)]),
