@@ -16,7 +16,23 @@ import numpy as np
 
 from ...subwords import END_OF_SENTENCE, merge_pieces, word_numbers
 
+#: A node or, on level 0, a leaf: its level, and the word at which it stands.
 Node = tuple[int, int]
+#: Places of a node's gates.
+NEW, LEFT, RIGHT = 0, 1, 2
+
+
+class Join(NamedTuple):
+    """A node with its children and its gates."""
+
+    node: Node
+    left: Node
+    right: Node
+    gates: np.ndarray  # (3,), [new, left, right]
+
+    def children(self) -> list[tuple[int, Node]]:
+        """The two children, each with the place of its gate."""
+        return [(LEFT, self.left), (RIGHT, self.right)]
 
 
 @dataclass(frozen=True)
@@ -67,24 +83,20 @@ class PyramidGates(GatedSentence):
         gates[first, last] = np.concatenate([np.empty((0, 3)), *levels])
         return cls(number, tuple(leaves), gates)
 
+    def joins(self) -> list[Join]:
+        """The nodes, level by level; a node stands at the first word that it covers."""
+        levels = range(1, len(self.leaves))
+        nodes = ((level, word) for level in levels for word in range(len(self.leaves) - level))
+        return [
+            Join((level, word), (level - 1, word), (level - 1, word + 1), self.gates[word, word + level])
+            for level, word in nodes
+        ]
+
 
 def level_nodes(n: int) -> tuple[np.ndarray, np.ndarray]:
     """The first and the last leaf of every node above n leaves, level by level: (n(n − 1)/2,) each."""
     height, first = np.nonzero(np.tri(max(n - 1, 0))[::-1])
     return first, first + height + 1
-
-
-class Join(NamedTuple):
-    """A node: its level, the word at which it stands, and its children, each as (level, word)."""
-
-    level: int
-    word: int
-    left: Node
-    right: Node
-
-    def children(self) -> list[tuple[int, Node]]:
-        """The two children, each with the number of its gate."""
-        return [(1, self.left), (2, self.right)]
 
 
 @dataclass(frozen=True)
@@ -104,30 +116,22 @@ class WindowGates(GatedSentence):
         forward, backward = (tuple(np.array(level) for level in levels) for levels in directions)
         return cls(number, tuple(leaves), forward, backward)
 
+    def joins(self, *, backward: bool = False) -> list[Join]:
+        """The nodes of one direction, level by level.
 
-def count_nodes(leaves: int) -> list[int]:
-    """How many nodes each level over so many leaves has."""
-    return [leaves - 2**height for height in range(max(leaves - 1, 0).bit_length())]
-
-
-def list_joins(leaves: int, levels: int, *, backward: bool = False) -> list[list[Join]]:
-    """The nodes of so many levels, in the order of their gates.
-
-    A word that has no node on a level has its node of the level below there.
-    """
-    joins: list[list[Join]] = []
-    # highest[j]: the level of word j's highest node so far.
-    highest = [0] * leaves
-    for level, count in enumerate(count_nodes(leaves)[:levels], start=1):
-        distance = leaves - count
-        joins.append([])
-        for first in range(count):
-            last = first + distance
-            word = first if backward else last
-            joins[-1].append(Join(level, word, (highest[first], first), (highest[last], last)))
-        for join in joins[-1]:
-            highest[join.word] = level
-    return joins
+        A word that has no node on a level has its node of the level below there.
+        """
+        joins: list[Join] = []
+        # highest[j]: the level of word j's highest node so far.
+        highest = [0] * len(self.leaves)
+        for level, gates in enumerate(self.backward if backward else self.forward, start=1):
+            below, distance = highest[:], len(self.leaves) - len(gates)
+            for first, gate in enumerate(gates):
+                last = first + distance
+                word = first if backward else last
+                joins.append(Join((level, word), (below[first], first), (below[last], last), gate))
+                highest[word] = level
+        return joins
 
 
 def gates_of(record: dict[str, Any]) -> PyramidGates | WindowGates:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recurrent_mt.evaluation.structure.gates import PyramidGates, WindowGates, count_nodes
+from recurrent_mt.evaluation.structure.gates import PyramidGates, WindowGates
 
 NEW, LEFT, RIGHT = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]
 
@@ -46,7 +46,9 @@ def random_pyramid(leaves, seed):
 def random_windows(leaves, seed):
     """Gates drawn from all distributions alike."""
     generator = np.random.default_rng(seed)
-    draw = [[generator.dirichlet([1, 1, 1], count) for count in count_nodes(len(leaves))] for _ in range(2)]
+    n = len(leaves)
+    counts = [n - 2**height for height in range(max(n - 1, 0).bit_length())]
+    draw = [[generator.dirichlet([1, 1, 1], count) for count in counts] for _ in range(2)]
     return WindowGates.from_levels(0, leaves, draw)
 
 

@@ -1,5 +1,6 @@
 import pytest
 
+from recurrent_mt.evaluation.structure import gate_figures
 from recurrent_mt.evaluation.structure.gate_figures import (
     NARROW,
     WIDE,
@@ -7,48 +8,50 @@ from recurrent_mt.evaluation.structure.gate_figures import (
     draw_sentence,
     draw_windows,
     find_reached,
-    height_of,
-    visible_edges,
+    place_phrases,
 )
-from recurrent_mt.evaluation.structure.gates import PyramidGates, WindowGates, list_joins
+from recurrent_mt.evaluation.structure.gates import PyramidGates, WindowGates
 from recurrent_mt.evaluation.structure.trees import children_of
 from tests.evaluation.structure.pyramids import LEFT, NEW, RIGHT, pyramid_of, random_pyramid, random_windows, spans_of
 
 TREE = (((0, 1), 2), (3, 4))
 
 
+def reached_phrases(pyramid):
+    """The first and the last leaf of every node that the root reaches."""
+    root = (len(pyramid.leaves) - 1, 0)
+    return {(word, word + level) for level, word in find_reached(root, pyramid.joins()) if level}
+
+
 def test_only_what_reaches_the_root_is_visible():
-    edges = visible_edges(pyramid_of(TREE, "abcde").gates, 0.1)
+    pyramid = pyramid_of(TREE, "abcde")
     # new at the phrases; from abcde's left child left to abc, from its right child right to de; ab·c as it is, with
     # right at bc.
-    assert [(first, last) for first, last, gate, _ in edges if gate == 0] == [(0, 1), (0, 2), (0, 4), (3, 4)]
-    assert [(first, last) for first, last, gate, _ in edges if gate == 1] == [(0, 3)]
-    assert [(first, last) for first, last, gate, _ in edges if gate == 2] == [(1, 2), (1, 4), (2, 4)]
-    assert {value for *_, value in edges} == {1.0}
+    new, left, right = {(0, 1), (0, 2), (0, 4), (3, 4)}, {(0, 3)}, {(1, 2), (1, 4), (2, 4)}
+    assert reached_phrases(pyramid) == new | left | right
+    passed, merged = draw_pyramid(pyramid, spans_of(TREE)).axes[0].collections[:2]
+    assert (len(passed.get_segments()), len(merged.get_segments())) == (len(left | right), 2 * len(new))
 
 
-def test_the_threshold_is_not_drawn():
+def test_the_threshold_is_not_drawn(monkeypatch):
     pyramid = PyramidGates.from_levels(0, "abc", [[[0.2, 0.5, 0.3], [0.4, 0.3, 0.3]], [[0.2, 0.7, 0.1]]])
-    assert visible_edges(pyramid.gates, 0.1) == [
-        (0, 1, 0, 0.2),
-        (0, 1, 1, 0.5),
-        (0, 1, 2, 0.3),
-        (0, 2, 0, 0.2),
-        (0, 2, 1, 0.7),
-        (1, 2, 0, 0.4),
-        (1, 2, 1, 0.3),
-        (1, 2, 2, 0.3),
-    ]
+    assert reached_phrases(pyramid) == {(0, 1), (0, 2), (1, 2)}
+    passed, merged = draw_pyramid(pyramid, []).axes[0].collections[:2]
+    assert passed.get_array().tolist() == [0.3, 0.3, 0.3, 0.5, 0.7]
+    assert merged.get_array().tolist() == [0.2, 0.2, 0.2, 0.2, 0.4, 0.4]
     # Above 0.2 the root reaches its left child alone.
-    assert visible_edges(pyramid.gates, 0.2) == [(0, 1, 1, 0.5), (0, 1, 2, 0.3), (0, 2, 1, 0.7)]
+    monkeypatch.setattr(gate_figures, "THRESHOLD", 0.2)
+    assert reached_phrases(pyramid) == {(0, 1), (0, 2)}
+    passed, merged = draw_pyramid(pyramid, []).axes[0].collections[:2]
+    assert (passed.get_array().tolist(), merged.get_array().tolist()) == ([0.3, 0.5, 0.7], [])
 
 
 def test_shape_of_a_tree():
     tree = set(spans_of(TREE))
     assert children_of((0, 5), tree) == [(0, 3), (3, 5)]
     assert children_of((0, 3), tree) == [(0, 2), (2, 3)]
-    assert height_of(tree, 5) == 3
-    assert height_of([], 1) == 0
+    places = place_phrases(tree, 5)
+    assert (places[0, 5], places[0, 3], places[3, 5], places[4, 5]) == ((2.375, 3), (1.25, 2), (3.5, 1), (4, 0))
 
 
 def test_the_figure_has_words_scales_and_both_parts():
@@ -92,12 +95,13 @@ def test_both_directions_stand_at_the_words_of_their_windows():
     assert list(passed.get_linewidths()) == [NARROW, WIDE] and list(merged.get_linewidths()) == [WIDE, WIDE]
 
 
-def test_only_what_the_root_reaches_over_gates_above_the_threshold_is_wide():
+def test_only_what_the_root_reaches_over_gates_above_the_threshold_is_wide(monkeypatch):
     levels = [[[0.1, 0.6, 0.3]] * 4, [[0.2, 0.4, 0.4]] * 3, [[0.1, 0.2, 0.7]]]
-    joins = list_joins(5, 3)
+    joins = WindowGates.from_levels(0, "abcde", [levels, levels]).joins()
     everything = {(3, 4), (2, 4), (1, 4), (1, 2), (0, 0), (0, 1), (0, 2), (0, 3), (0, 4)}
-    assert find_reached(joins[-1][-1], joins, levels, 0.05) == everything
-    assert find_reached(joins[-1][-1], joins, levels, 0.35) == {(3, 4), (2, 4), (1, 4), (1, 2), (0, 1), (0, 3)}
+    assert find_reached((3, 4), joins) == everything
+    monkeypatch.setattr(gate_figures, "THRESHOLD", 0.35)
+    assert find_reached((3, 4), joins) == {(3, 4), (2, 4), (1, 4), (1, 2), (0, 1), (0, 3)}
 
 
 @pytest.mark.parametrize("leaves", [1, 2, 30])
@@ -110,9 +114,3 @@ def test_no_word_and_no_title_is_cut_off(make, leaves):
     for text in [*figure.axes[1].texts, *(axes._left_title for axes in figure.axes)]:
         box = text.get_window_extent()
         assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height, text.get_text()
-
-
-def test_what_cannot_be_drawn_is_named():
-    for nothing in (PyramidGates.from_levels(0, [], []), WindowGates.from_levels(0, [], [[], []])):
-        with pytest.raises(ValueError, match="sentence 0 has no leaves"):
-            draw_sentence(nothing)
