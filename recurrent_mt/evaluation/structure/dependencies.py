@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from itertools import groupby
 from os import PathLike
 
 from ...text_files import FileError, read_lines
@@ -22,34 +22,19 @@ def read_dependency_trees(path: str | PathLike[str]) -> list[GoldTree]:
     Raises:
         FileError: naming the line that is no word, or has no head.
     """
-    return [make_tree(path, first, rows) for first, rows in stream_rows(path)]
+    rows = ((line, text.split("\t")) for line, text in read_lines(path) if not text.startswith("#"))
+    # An empty line ends a sentence.
+    sentences = groupby(rows, lambda row: row[1] != [""])
+    return [make_tree(path, list(sentence)) for has_words, sentence in sentences if has_words]
 
 
-def stream_rows(path: str | PathLike[str]) -> Iterator[tuple[int, list[list[str]]]]:
-    """The rows of each sentence, with the number of its first line."""
-    first, rows = 0, list[list[str]]()
-    for line, text in read_lines(path):
-        if text.startswith("#"):
-            continue
-        if not text:
-            if rows:
-                yield first, rows
-            rows = []
-            continue
-        columns = text.split("\t")
-        if len(columns) != COLUMNS:
-            raise FileError(path, f"{len(columns)} columns, not {COLUMNS}: is this CoNLL-U?", line=line)
-        first = first if rows else line
-        rows.append(columns)
-    if rows:
-        yield first, rows
-
-
-def make_tree(path: str | PathLike[str], first: int, rows: list[list[str]]) -> GoldTree:
-    """The words and phrases of one sentence, whose rows begin at this line of the file."""
+def make_tree(path: str | PathLike[str], rows: list[tuple[int, list[str]]]) -> GoldTree:
+    """The words and phrases of one sentence, of the rows of its file with the numbers of their lines."""
     words, places, heads = [], dict[str, int](), dict[str, str]()
     covered = 0  # up to which word the last contraction goes
-    for row in rows:
+    for line, row in rows:
+        if len(row) != COLUMNS:
+            raise FileError(path, f"{len(row)} columns, not {COLUMNS}: is this CoNLL-U?", line=line)
         start, contraction, end = row[ID].partition("-")
         if "." in start:  # an empty node, which no text has
             continue
@@ -70,7 +55,7 @@ def make_tree(path: str | PathLike[str], first: int, rows: list[list[str]]) -> G
             if above == "0":
                 break
             if above not in below:
-                raise FileError(path, f"word {word} depends on {above}, which is not there", line=first)
+                raise FileError(path, f"word {word} depends on {above}, which is not there", line=rows[0][0])
             below[above].add(places[word])
     phrases = ((min(group), max(group) + 1, len(group)) for group in below.values())
     spans = frozenset((start, end) for start, end, count in phrases if end - start == count > 1)

@@ -11,6 +11,7 @@ import random
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from os import PathLike
 from statistics import mean, stdev
@@ -95,22 +96,12 @@ def parse_penn_tree(text: str) -> GoldTree:
 def keep_leaves(spans: Iterable[Span], kept: Sequence[bool]) -> Spans:
     """The tree without the leaves that are not kept, renumbered.
 
-    Phrases that become equal are one, and those of one leaf go.
+    Phrases that become equal are one, and those of one leaf go. Where the first piece of each word is kept, it is the
+    tree over words of a tree over their pieces.
     """
     before = [0, *accumulate(kept)]
     shorter = ((before[first], before[end]) for first, end in spans)
     return frozenset((first, end) for first, end in shorter if end - first > 1)
-
-
-def merge_leaves(spans: Iterable[Span], numbers: Sequence[int]) -> Spans:
-    """The tree over words of a tree over their pieces, which has no phrase that cuts a word; see `word_numbers`."""
-    words = ((numbers[first], numbers[end - 1] + 1) for first, end in spans)
-    return frozenset((first, end) for first, end in words if end - first > 1)
-
-
-def drop_whole_sentence(spans: Iterable[Span], leaves: int) -> Spans:
-    """The phrases that a tree can get wrong: all but the whole sentence."""
-    return frozenset(spans) - {(0, leaves)}
 
 
 def write_brackets(words: Sequence[str], spans: Iterable[Span]) -> str:
@@ -123,28 +114,12 @@ def write_brackets(words: Sequence[str], spans: Iterable[Span]) -> str:
     return " ".join("(" * begin + word + ")" * stop for begin, word, stop in zip(opening, words, closing, strict=True))
 
 
-def left_branching(leaves: int) -> Spans:
-    """``(((a b) c) d)``."""
-    return frozenset((0, end) for end in range(2, leaves + 1))
+#: Says where a phrase is split: the first leaf, and that after the last one -> the first leaf of its right half.
+Split = Callable[[int, int], int]
 
 
-def right_branching(leaves: int) -> Spans:
-    """``(a (b (c d)))``."""
-    return frozenset((first, leaves) for first in range(leaves - 1))
-
-
-def balanced(leaves: int) -> Spans:
-    """``((a b) (c d))``: every phrase split in the middle; of an odd number the left half has one more."""
-    return split_everywhere(leaves, lambda first, end: (first + end + 1) // 2)
-
-
-def random_tree(leaves: int, generator: random.Random) -> Spans:
-    """Every phrase split at one of its places, all equally probable."""
-    return split_everywhere(leaves, lambda first, end: generator.randrange(first + 1, end))
-
-
-def split_everywhere(leaves: int, split: Callable[[int, int], int]) -> Spans:
-    """A tree whose phrases are each split where ``split`` (first, end) says."""
+def split_everywhere(leaves: int, split: Split) -> Spans:
+    """A binary tree whose phrases are each split where ``split`` says."""
     spans, waiting = set(), [(0, leaves)]
     while waiting:
         first, end = waiting.pop()
@@ -153,6 +128,11 @@ def split_everywhere(leaves: int, split: Callable[[int, int], int]) -> Spans:
             middle = split(first, end)
             waiting += [(first, middle), (middle, end)]
     return frozenset(spans)
+
+
+def random_tree(leaves: int, generator: random.Random) -> Spans:
+    """Every phrase split at one of its places, all equally probable."""
+    return split_everywhere(leaves, lambda first, end: generator.randrange(first + 1, end))
 
 
 @dataclass(frozen=True)
@@ -175,18 +155,12 @@ class BracketingScore:
     sentences: int  # how many those are
 
 
-def score_brackets(trees: Sequence[Spans], gold: Sequence[Spans], lengths: Sequence[int]) -> BracketingScore:
-    """Scores a tree of each sentence against its gold tree; ``lengths`` are the sentences' in words.
-
-    Raises:
-        ValueError: if there are not as many trees, gold trees and lengths.
-    """
-    if not len(trees) == len(gold) == len(lengths):
-        raise ValueError(f"{len(trees)} trees, {len(gold)} gold trees and {len(lengths)} lengths: they must be as many")
+def score_brackets(trees: Iterable[Spans], gold: Sequence[Spans], lengths: Sequence[int]) -> BracketingScore:
+    """Scores a tree of each sentence against its gold tree; ``lengths`` are the sentences' in words."""
     right = proposed = wanted = 0
     of_sentences = []
-    for tree, gold_tree, length in zip(trees, gold, lengths):
-        found, expected = drop_whole_sentence(tree, length), drop_whole_sentence(gold_tree, length)
+    for tree, gold_tree, length in zip(trees, gold, lengths, strict=True):
+        found, expected = tree - {(0, length)}, gold_tree - {(0, length)}
         both = len(found & expected)
         right, proposed, wanted = right + both, proposed + len(found), wanted + len(expected)
         if length > 2:
@@ -253,12 +227,14 @@ def find_most_probable_tree(pyramid: PyramidGates, *, segmentation: str | None =
     passed_right = np.triu(right, k=1)[::-1].cumsum(axis=0)[::-1]
     node = new.copy()
     node[:-1, 1:] += passed_left[:-1, :-1] + passed_right[1:, 1:]
-    numbers = word_numbers(pyramid.leaves, segmentation)
-    tree = find_best_tree(forbid_cut_words(node, numbers), -passed_left, -passed_right)
-    kept = [True] * len(pyramid.leaves)
-    if pyramid.has_end:
-        kept[-1] = False
-    return merge_leaves(keep_leaves(tree, kept), numbers)
+    word = np.array(word_numbers(pyramid.leaves, segmentation), dtype=int)
+    begins = np.diff(word, prepend=-1) > 0
+    ends = np.append(begins[1:], True)[: len(word)]
+    # No phrase cuts a word: each is within one, or of whole ones.
+    allowed = (word[:, None] == word[None, :]) | (begins[:, None] & ends[None, :])
+    tree = find_best_tree(np.where(allowed, node, -np.inf), -passed_left, -passed_right)
+    kept = begins & (np.arange(len(word)) < len(pyramid.words))
+    return keep_leaves(tree, kept.tolist())
 
 
 def find_best_tree(node: np.ndarray, left: np.ndarray, right: np.ndarray) -> Spans:
@@ -291,16 +267,13 @@ def find_best_tree(node: np.ndarray, left: np.ndarray, right: np.ndarray) -> Spa
     return split_everywhere(n, lambda first, end: int(split[first, end - 1]) + 1)
 
 
-def forbid_cut_words(node: np.ndarray, numbers: list[int]) -> np.ndarray:
-    """A copy of the (n, n) scores of phrases that forbids those cutting a word; ``numbers`` has each leaf's word."""
-    word = np.array(numbers, dtype=int)
-    begins = np.diff(word, prepend=-1) > 0
-    ends = np.append(begins[1:], True)[: len(word)]
-    whole = (word[:, None] == word[None, :]) | (begins[:, None] & ends[None, :])
-    return np.where(whole, node, -np.inf)
-
-
-BASELINES = {"left-branching": left_branching, "right-branching": right_branching, "balanced": balanced}
+BASELINES: dict[str, Split] = {
+    "left-branching": lambda first, end: end - 1,  # (((a b) c) d)
+    "right-branching": lambda first, end: first + 1,  # (a (b (c d)))
+    "balanced": lambda first, end: (
+        (first + end + 1) // 2
+    ),  # ((a b) (c d)); of an odd number, the left half has one more
+}
 #: Of everything that is random.
 DRAWS = 5
 QUOTES = {"``", "''"}
@@ -384,15 +357,12 @@ def score_kinds(
     """
     lengths = [sum(leaves) for leaves in kept]
     expected = [keep_leaves(tree.spans, leaves) for tree, leaves in zip(gold, kept)]
-
-    def score(trees: Iterable[Spans]) -> BracketingScore:
-        return score_brackets(list(trees), expected, lengths)
-
+    score = partial(score_brackets, gold=expected, lengths=lengths)
     rng = random.Random(seed)
     for name, draws in found.items():
         yield name, [score(keep_leaves(tree, leaves) for tree, leaves in zip(draw, kept)) for draw in draws]
-    for name, tree in BASELINES.items():
-        yield name, [score(map(tree, lengths))]
+    for name, split in BASELINES.items():
+        yield name, [score(split_everywhere(length, split) for length in lengths)]
     yield "random", [score(random_tree(length, rng) for length in lengths) for _ in range(DRAWS)]
 
 

@@ -7,19 +7,17 @@ import pytest
 
 from recurrent_mt.evaluation.structure.gates import PyramidGates
 from recurrent_mt.evaluation.structure.trees import (
+    BASELINES,
     GoldTree,
-    balanced,
     find_best_tree,
     find_most_probable_tree,
     is_punctuation,
     keep_leaves,
-    left_branching,
-    merge_leaves,
     parse_penn_tree,
     random_tree,
-    right_branching,
     score_brackets,
     score_trees,
+    split_everywhere,
     tree_tables,
     write_brackets,
 )
@@ -28,6 +26,18 @@ from tests.evaluation.structure.pyramids import LEFT, NEW, RIGHT, all_trees, pyr
 
 GUM = Path(__file__).resolve().parents[4] / "shared" / "data" / "gum-trees-en" / "dev.ptb"
 LETTERS = tuple("abcdefgh")
+
+
+def left_branching(leaves):
+    return split_everywhere(leaves, BASELINES["left-branching"])
+
+
+def right_branching(leaves):
+    return split_everywhere(leaves, BASELINES["right-branching"])
+
+
+def balanced(leaves):
+    return split_everywhere(leaves, BASELINES["balanced"])
 
 
 def test_baselines_by_hand():
@@ -101,16 +111,12 @@ def test_sentence_f1_in_the_protocol_of_compound_pcfg_by_hand():
     assert all(0 <= scores[name] < 50 for name in chance)
 
 
-def test_as_many_of_everything():
-    with pytest.raises(ValueError, match="1 trees, 2 gold trees and 1 lengths"):
-        score_brackets([left_branching(3)], [left_branching(3)] * 2, [3])
-
-
 def test_leaves_taken_out_and_merged():
     tree = spans_of((((0, 1), 2), (3, 4)))
     assert keep_leaves(tree, [True, False, True, True, True]) == spans_of(((0, 1), (2, 3)))
     assert keep_leaves(tree, [False] * 5) == frozenset()
-    assert merge_leaves(tree, [0, 0, 0, 1, 2]) == spans_of((0, (1, 2)))
+    # The first piece of each word.
+    assert keep_leaves(tree, [True, False, False, True, True]) == spans_of((0, (1, 2)))
     assert write_brackets("abcde", tree) == "(((a b) c) (d e))"
 
 
