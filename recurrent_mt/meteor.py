@@ -34,35 +34,6 @@ def installed_wordnet() -> Any:
     return nltk_wordnet
 
 
-class METEORScore(Score):
-    """METEOR in percent, with precision, recall, and penalty."""
-
-    def __init__(self, score: float, precision: float, recall: float, penalty: float) -> None:
-        """Keeps the parts and prints them after the score."""
-        super().__init__("METEOR", score)
-        self.precision, self.recall, self.penalty = precision, recall, penalty
-        self._verbose = f"(P = {precision:.1f} R = {recall:.1f} penalty = {penalty:.3f})"
-
-
-class METEORSignature(Signature):
-    """Names the implementation: METEOR differs between programs by many points."""
-
-    def __init__(self, args: dict[str, Any]) -> None:
-        super().__init__(args)
-        self._abbr |= {"case": "c", "tok": "tok", "stages": "st", "alpha": "a", "beta": "b", "gamma": "g"}
-        self._abbr |= {"sacrebleu": "sb"}
-        self.info |= {
-            "case": "lc",
-            "tok": args["tokenizer_signature"],
-            "stages": args["stages"],
-            "alpha": ALPHA,
-            "beta": BETA,
-            "gamma": GAMMA,
-            "sacrebleu": sacrebleu_version,
-            "version": f"nltk-{nltk.__version__}",
-        }
-
-
 class METEOR(Metric):
     """METEOR of Banerjee and Lavie (2005), with the words matched by nltk.
 
@@ -80,20 +51,29 @@ class METEOR(Metric):
     As a sacrebleu metric, it has multiple references (the best one counts), resampling, and paired tests.
     """
 
-    _SIGNATURE_TYPE = METEORSignature
-
-    def __init__(self, tokenize: str | None = None, *, synonyms: Any = None) -> None:
-        """Chooses the tokenization, one of sacrebleu's names for BLEU (None: its default, 13a).
-
-        ``synonyms`` is the third stage, with the method ``synsets`` of nltk's WordNet: None is WordNet if it is
-        installed, otherwise no such stage.
-        """
+    def __init__(self, tokenize: str | None = None) -> None:
+        """Chooses the tokenization, one of sacrebleu's names for BLEU (None: its default, 13a)."""
         super().__init__()
         self.tokenizer = BLEU(tokenize=tokenize).tokenizer
-        self.tokenizer_signature = self.tokenizer.signature()
         self.stemmer = PorterStemmer()
-        self.synonyms = synonyms or installed_wordnet() or NoSynonyms()
-        self.stages = "exact+stem[porter]" + synonym_stage(self.synonyms)
+        self.wordnet = installed_wordnet()
+
+    def get_signature(self) -> Signature:
+        """Names the implementation: METEOR differs between programs by many points."""
+        signature, stages = super().get_signature(), "exact+stem[porter]"
+        if self.wordnet:
+            stages += f"+synonym[wordnet-{self.wordnet.get_version()}]"
+        signature.info |= {
+            "case": "lc",
+            "tok": self.tokenizer.signature(),
+            "stages": stages,
+            "alpha": ALPHA,
+            "beta": BETA,
+            "gamma": GAMMA,
+            "sacrebleu": sacrebleu_version,
+            "version": f"nltk-{nltk.__version__}",
+        }
+        return signature
 
     def _preprocess_segment(self, sent: str) -> str:
         return self.tokenizer(sent.rstrip())
@@ -107,28 +87,23 @@ class METEOR(Metric):
         return max(counts, key=lambda numbers: self._compute_score_from_stats(numbers).score)
 
     def _count(self, hypothesis: list[str], reference: list[str]) -> list[int]:
-        matches, _, _ = align_words(hypothesis, reference, stemmer=self.stemmer, wordnet=self.synonyms)
+        synonyms = self.wordnet or NoSynonyms()
+        matches, _, _ = align_words(hypothesis, reference, stemmer=self.stemmer, wordnet=synonyms)
         # nltk counts one chunk if nothing matches; over a corpus, that would add to the penalty of other sentences.
         chunks = _count_chunks(matches) if matches else 0
         return [len(matches), len(hypothesis), len(reference), chunks]
 
-    def _compute_score_from_stats(self, stats: Sequence[float]) -> METEORScore:
+    def _compute_score_from_stats(self, stats: Sequence[float]) -> Score:
         # Double precision and nltk's order of operations, so that one sentence gets nltk's number to the last bit.
         matches, hypothesis_words, reference_words, chunks = map(float, stats)
-        if not matches:
-            return METEORScore(0.0, 0.0, 0.0, 0.0)
-        precision, recall = matches / hypothesis_words, matches / reference_words
-        mean = (precision * recall) / (ALPHA * precision + (1 - ALPHA) * recall)
-        penalty = GAMMA * (chunks / matches) ** BETA
-        return METEORScore(100 * ((1 - penalty) * mean), 100 * precision, 100 * recall, penalty)
+        precision = recall = penalty = mean = 0.0
+        if matches:
+            precision, recall = matches / hypothesis_words, matches / reference_words
+            mean = (precision * recall) / (ALPHA * precision + (1 - ALPHA) * recall)
+            penalty = GAMMA * (chunks / matches) ** BETA
+        score = Score("METEOR", 100 * ((1 - penalty) * mean))
+        score._verbose = f"(P = {100 * precision:.1f} R = {100 * recall:.1f} penalty = {penalty:.3f})"
+        return score
 
-    def _aggregate_and_compute(self, stats: Sequence[Sequence[float]]) -> METEORScore:
+    def _aggregate_and_compute(self, stats: Sequence[Sequence[float]]) -> Score:
         return self._compute_score_from_stats(sum_of_lists(stats))
-
-
-def synonym_stage(synonyms: Any) -> str:
-    """The third stage as listed in the signature; empty if there is none."""
-    if isinstance(synonyms, NoSynonyms):
-        return ""
-    version = getattr(synonyms, "get_version", None)
-    return f"+synonym[wordnet-{version()}]" if version else f"+synonym[{type(synonyms).__name__}]"
