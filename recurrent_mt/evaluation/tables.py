@@ -146,16 +146,11 @@ def format_number(number: float | None, form: str) -> str:
     return UNKNOWN if number is None or number != number else format(number, form)
 
 
-def number_cell(number: float | None, form: str, unit: str = "") -> Cell:
-    """A number that can be the best of its row or column, as printed."""
-    text = format_number(number, form)
-    return Cell(text) if text == UNKNOWN else Cell(f"{text}{unit}", rank=float(text.replace(",", "")))
-
-
 def mean_cell(record: Any, form: str) -> Cell:
-    """A number and its spread over seeds; ``record`` as of `score_cell`."""
-    spread = format_number(record.sd, form)
-    return replace(number_cell(record.value, form), detail="" if spread == UNKNOWN else f" ±{spread}")
+    """A number, which can be the best as printed, and its spread over seeds; ``record`` as of `score_cell`."""
+    text, spread = (format_number(number, form) for number in (record.value, record.sd))
+    rank = None if text == UNKNOWN else float(text.replace(",", ""))
+    return Cell(text, "" if spread == UNKNOWN else f" ±{spread}", rank=rank)
 
 
 def score_cell(record: Any, form: str = ".2f", *, count: bool = False) -> Cell:
@@ -166,15 +161,13 @@ def score_cell(record: Any, form: str = ".2f", *, count: bool = False) -> Cell:
         form: of the score and its spread.
         count: whether the table has no column for the sentences' count.
     """
-    number = record.n if count else None
-    if format_number(record.value, form) == UNKNOWN:
-        return Cell(UNKNOWN, count=number)
     cell = mean_cell(record, form)
     low, high = (format_number(end, ".1f") for end in (record.low, record.high))
     detail = cell.detail if low == UNKNOWN else f"{cell.detail} ({low}–{high})"
     star = record.p is not None and record.p < SIGNIFICANT
-    cell = replace(cell, detail=detail, star=star, count=number)
-    return replace(cell, rank=None) if count else cell
+    if count:
+        cell = replace(cell, count=record.n, rank=None)
+    return replace(cell, detail=detail, star=star)
 
 
 def pivot_cells(
@@ -201,16 +194,16 @@ def pivot_cells(
     return grid.astype(object).map(lambda cell: cell if isinstance(cell, Cell) else Cell(UNKNOWN))
 
 
-def metric_cells(
-    records: pandas.DataFrame, forms: Mapping[str, str], names: Sequence[str] | None = None
-) -> pandas.DataFrame:
+def metric_cells(records: pandas.DataFrame, forms: Mapping[str, str]) -> pandas.DataFrame:
     """The values of systems (rows) in metrics (columns), each metric in its form."""
     chosen = records[records["metric"].isin(list(forms))]
-
-    def write_cell(record: Any) -> Cell:
-        return replace(mean_cell(record, forms[record.metric]), rank=None)
-
-    return pivot_cells(chosen, "system", "metric", write_cell, names=names, header=list(forms))
+    return pivot_cells(
+        chosen,
+        "system",
+        "metric",
+        lambda one: replace(mean_cell(one, forms[one.metric]), rank=None),
+        header=list(forms),
+    )
 
 
 def mark_best(cells: Sequence[Cell], *, lower_is_better: bool = False) -> list[Cell]:

@@ -9,7 +9,7 @@ from recurrent_mt.evaluation.tables import (
     format_number,
     make_frame,
     mark_best,
-    number_cell,
+    mean_cell,
     table_as_csv,
     table_as_latex,
     tables_as_markdown,
@@ -17,7 +17,7 @@ from recurrent_mt.evaluation.tables import (
     write_results,
 )
 
-CELLS = mark_best([Cell("1.00", " (0.5–1.5)", star=True, rank=1.0), number_cell(100.0, ".2f")])
+CELLS = mark_best([Cell("1.00", " (0.5–1.5)", star=True, rank=1.0), Cell("100.00", rank=100.0)])
 TABLE = Table(
     "Scores", ["System", "BLEU"], ["a", "a long|name"], [[cell] for cell in CELLS], ["*: differs."], ["BLEU: x"]
 )
@@ -74,7 +74,7 @@ def test_a_spreadsheet_has_numbers_and_what_stands_beside_them_apart_and_runs_no
 
 
 def test_the_best_are_all_that_print_alike_and_none_where_all_do():
-    cells = [number_cell(value, ".1f") for value in (1.0, 3.04, 2.96, None)]
+    cells = [mean_cell(Record("a", "BLEU", value), ".1f") for value in (1.0, 3.04, 2.96, None)]
     assert [cell.best for cell in mark_best(cells)] == [False, True, True, False]
     assert [cell.best for cell in mark_best(cells, lower_is_better=True)] == [True, False, False, False]
     assert not any(cell.best for cell in mark_best(cells[1:]))
