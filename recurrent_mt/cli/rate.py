@@ -10,9 +10,9 @@ import argparse
 import json
 from pathlib import Path
 
-from ..arguments import natural, split_named
+from ..arguments import natural, positive, split_named
 from ..ratings.campaign import MODES, SIDE_BY_SIDE, make_campaign
-from ..ratings.sampling import RatedTexts, Sample, sample_screens
+from ..ratings.sampling import RatedTexts, sample_screens
 from ..text_files import check_output_files, read_sentences, write_text
 
 
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sentences", type=int, default=20, help="how many sentences to draw (default: %(default)s)")
     parser.add_argument(
         "--annotators",
-        type=int,
+        type=positive,
         default=2,
         help="how many people rate: all see the same screens, in an order of their own (default: %(default)s)",
     )
@@ -53,8 +53,7 @@ def run(options: argparse.Namespace) -> None:
         read_sentences(options.reference) if options.reference else None,
         {name: read_sentences(path) for name, path in files.items()},
     )
-    sample = Sample(options.mode, options.sentences, options.annotators, options.seed)
-    tasks = sample_screens(corpus, sample)
+    tasks = sample_screens(corpus, options.mode, options.sentences, annotators=options.annotators, seed=options.seed)
     campaign = make_campaign(Path(options.out).stem, options.mode, tasks)
     write_text(options.out, json.dumps(campaign, indent=1, ensure_ascii=False) + "\n")
     translations = sum(len(screen.translations) for screen in tasks[0])

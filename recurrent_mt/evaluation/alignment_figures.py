@@ -80,13 +80,8 @@ def draw_heat_map(
     The source runs from left to right, the target from top to bottom, a weight from 0 (black) to 1 (white).
 
     Gold links are framed; the titles are those of the axes.
-
-    Raises:
-        ValueError: if one side has no tokens.
     """
     rows, columns = alignment.weights.shape
-    if not rows or not columns:
-        raise ValueError(f"sentence {alignment.number} has {rows} target and {columns} source tokens: nothing to draw")
     gold = list(gold)
     widest, tallest = (CHARACTER * max(map(len, side)) for side in (alignment.target, alignment.source))
     size = (CELL * columns + widest + 1.9, CELL * max(rows, 4) + tallest + 0.7 + (0.35 if gold else 0.0))

@@ -21,8 +21,6 @@ class RatedTexts:
         """Refuses what cannot be rated, by name."""
         if self.source is None and self.reference is None:
             raise ValueError("nothing to compare translations with: give the source, the reference, or both")
-        if not self.systems:
-            raise ValueError("there are no systems to rate")
         for name in self.systems:
             if name.isdigit() or " = " in name or set(name) & set('"&<'):
                 raise ValueError(f'system {name}: a name that is a number, or has ", &, <, or " = ", cannot be rated')
@@ -38,40 +36,33 @@ class RatedTexts:
         return [index for index in range(len(shown[0])) if all(lines[index].strip() for lines in shown)]
 
 
-@dataclass(frozen=True)
-class Sample:
-    """How much is rated."""
-
-    mode: str  # a key of `MODES`
-    sentences: int  # how many, drawn without replacement
-    annotators: int = 1  # all see the same screens, each in another order
-    seed: int = 1  # of all random choices
-
-
-def sample_screens(corpus: RatedTexts, sample: Sample) -> list[list[Screen]]:
+def sample_screens(
+    corpus: RatedTexts, mode: str, sentences: int, *, annotators: int = 1, seed: int = 1
+) -> list[list[Screen]]:
     """Draws sentences, and shuffles their screens for each annotator.
 
     On a side-by-side screen are all translations of one sentence, otherwise one. Systems that translated alike share
     one. The same arguments give the same screens.
 
+    Args:
+        corpus: what is rated.
+        mode: a key of `MODES`.
+        sentences: how many, drawn without replacement.
+        annotators: all see the same screens, each in another order.
+        seed: of all random choices.
+
     Raises:
-        ValueError: if there are no annotators or not so many sentences.
+        ValueError: if there are not so many sentences.
     """
-    if sample.annotators < 1:
-        raise ValueError(f"{sample.annotators} annotators: at least one has to rate")
     usable = corpus.usable_sentences()
-    if not 1 <= sample.sentences <= len(usable):
+    if not 1 <= sentences <= len(usable):
         raise ValueError(
-            f"{sample.sentences} sentences cannot be drawn: only {len(usable)} have a source and a reference that are "
+            f"{sentences} sentences cannot be drawn: only {len(usable)} have a source and a reference that are "
             "not blank; --sentences says how many are rated"
         )
-    rng = random.Random(sample.seed)
-    screens = [
-        screen
-        for sentence in rng.sample(usable, sample.sentences)
-        for screen in make_screens(corpus, sentence, sample.mode)
-    ]
-    return [rng.sample(screens, len(screens)) for _ in range(sample.annotators)]
+    rng = random.Random(seed)
+    screens = [screen for sentence in rng.sample(usable, sentences) for screen in make_screens(corpus, sentence, mode)]
+    return [rng.sample(screens, len(screens)) for _ in range(annotators)]
 
 
 def make_screens(corpus: RatedTexts, sentence: int, mode: str) -> list[Screen]:

@@ -36,7 +36,6 @@ def test_an_empty_translation():
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (WEIGHTS[:2], r"3 target and 4 source tokens, but weights of shape \(2, 4\)"),
         (WEIGHTS * [[1], [0.5], [1]], r"the weights of target token 1 \('rier'\) are no distribution"),
         (np.where(WEIGHTS == 0.7, np.nan, WEIGHTS), r"the weights of target token 0"),
         (WEIGHTS + np.array([[0], [0], [1]]) * [-0.1, 0.1, 0, 0], r"the weights of target token 2"),

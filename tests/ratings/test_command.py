@@ -29,6 +29,10 @@ def test_a_campaign_has_the_name_of_its_file(rate, tmp_path):
     assert [len(task) for task in campaign["data"]] == [20] * 3
 
 
+def test_nobody_rates_nothing(rate, tmp_path):
+    assert "'0' is not a whole number above zero" in rate("--out", tmp_path / "mine.json", "--annotators", 0).stderr
+
+
 def test_texts_are_not_overwritten_by_a_campaign(rate, tmp_path):
     text = (tmp_path / "source").read_bytes()
     refused = rate("--out", tmp_path / "source")

@@ -3,7 +3,7 @@ from collections import Counter
 import pytest
 
 from recurrent_mt.ratings.campaign import make_campaign
-from recurrent_mt.ratings.sampling import RatedTexts, Sample, sample_screens
+from recurrent_mt.ratings.sampling import RatedTexts, sample_screens
 
 SENTENCES = 30
 
@@ -20,7 +20,7 @@ def make_corpus(count=3):
 
 def sample(mode="side-by-side", sentences=12, *, corpus=None, **options):
     """The screens of the first annotator."""
-    return sample_screens(corpus or make_corpus(), Sample(mode, sentences, **options))[0]
+    return sample_screens(corpus or make_corpus(), mode, sentences, **options)[0]
 
 
 def test_one_screen_a_sentence_side_by_side():
@@ -45,7 +45,7 @@ def test_the_seed_decides():
 
 
 def test_annotators_see_the_same_screens_in_different_orders():
-    first, second = sample_screens(make_corpus(), Sample("direct", 12, annotators=2))
+    first, second = sample_screens(make_corpus(), "direct", 12, annotators=2)
     assert first != second and set(first) == set(second)
 
 
@@ -70,23 +70,16 @@ def test_blank_sentences_are_not_drawn():
         sample(sentences=SENTENCES - 1, corpus=corpus)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        (Sample("direct", 0), "0 sentences cannot be drawn"),
-        (Sample("direct", 31), "31 sentences cannot be drawn: only 30 have"),
-        (Sample("direct", 5, annotators=0), "0 annotators: at least one has to rate"),
-    ],
-)
-def test_what_cannot_be_sampled(wrong, message):
+@pytest.mark.parametrize(("count", "message"), [(0, "0 sentences cannot be drawn"), (31, "31 .*: only 30 have")])
+def test_what_cannot_be_sampled(count, message):
     with pytest.raises(ValueError, match=message):
-        sample_screens(make_corpus(), wrong)
+        sample_screens(make_corpus(), "direct", count)
 
 
 def test_a_campaign_is_what_pearmut_reads():
     """Its keys and types, and what it stores with the answers for `recurrent-mt ratings`."""
     corpus = RatedTexts(["un"], ["one"], {"x": ["a b c"], "y": ["a b c"], "z": ["d e f"]})
-    tasks = sample_screens(corpus, Sample("side-by-side", 1, annotators=2))
+    tasks = sample_screens(corpus, "side-by-side", 1, annotators=2)
     campaign = make_campaign("mine", "side-by-side", tasks)
     document = {
         "item_id": "1",
@@ -107,14 +100,14 @@ def test_text_is_never_markup():
     """Pearmut shows what begins like ``<img `` as HTML, and some tags anywhere."""
     planted = "<img src=x onerror=alert(1)> a <b>word</b>, 1 <2"
     corpus = RatedTexts([planted], [planted], {"x": [planted]})
-    campaign = make_campaign("mine", "direct", sample_screens(corpus, Sample("direct", 1)))
+    campaign = make_campaign("mine", "direct", sample_screens(corpus, "direct", 1))
     (((item,),),) = campaign["data"]
     assert [item["src"], item["ref"], item["tgt"]["x"]] == ["< img src=x onerror=alert(1)> a < b>word< /b>, 1 <2"] * 3
 
 
 def test_without_sliders_of_its_own_a_campaign_has_pearmuts_from_0_to_100():
     corpus = RatedTexts(None, ["one"] * 2, {"x": ["a b c", "d e f"]})
-    campaign = make_campaign("mine", "direct", sample_screens(corpus, Sample("direct", 2)))
+    campaign = make_campaign("mine", "direct", sample_screens(corpus, "direct", 2))
     assert "sliders" not in campaign["info"]
     assert "On the left: a reference translation." in campaign["info"]["instructions"]
     items = [item for document in campaign["data"][0] for item in document]
@@ -126,7 +119,6 @@ def test_without_sliders_of_its_own_a_campaign_has_pearmuts_from_0_to_100():
     ("source", "reference", "systems", "message"),
     [
         (None, None, {"x": ["a"]}, "give the source, the reference, or both"),
-        (["a"], None, {}, "there are no systems"),
         (["a"], ["a", "b"], {"x": ["a"]}, "source has 1, reference has 2, system x has 1"),
         (["a"], None, {"x": ["a"], "y": []}, "source has 1, system x has 1, system y has 0"),
         (["a"], None, {"12": ["a"]}, "system 12: a name that is a number, or has .* cannot be rated"),
