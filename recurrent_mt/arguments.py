@@ -63,13 +63,12 @@ def add_parallel_text_arguments(parser: ArgumentParser, several: bool = False) -
     add_jobs_argument(parser, "processes")
 
 
-def add_reference_argument(parser: Any, *, required: bool = False) -> None:
+def add_reference_argument(parser: Any) -> None:
     """Adds ``--reference``, which may be given several times."""
     parser.add_argument(
         "--reference",
         action="append",
         default=[],
-        required=required,
         metavar="FILE",
         help="raw references, one sentence per line; repeatable: scores are against all, as sacrebleu's, and words and "
         "lengths are counted in the first",
