@@ -32,7 +32,7 @@ SPECIAL = ("<pad>", "</s>", "<unk>")
 #: recipes (`text_form.LENGTH_LIMITS`).
 TIMES, MORE = 2, 10
 
-#: As in `translation.model`: larger powers of a translation's length are no floating-point numbers.
+#: Larger powers of a translation's length are no floating-point numbers.
 MOST_PENALTY = 50
 
 #: A batch of which more sentences than this share go on keeps those that are done: to copy the others takes longer.

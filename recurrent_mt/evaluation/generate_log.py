@@ -32,7 +32,6 @@ class LoggedHypothesis:
     """A translation as a log of fairseq gives it."""
 
     line: int  # where it stands in the log
-    score: float  # log-probability, base 2, divided by the length unless fairseq was told otherwise
     tokens: str  # the text after ``--remove-bpe``
     text: str | None = None  # the text after ``--tokenizer`` as well; the same as `tokens` without it
     alignment: str | None = None  # the ``A`` line as printed, None without one
@@ -108,7 +107,7 @@ def add_record(path: str | PathLike[str], sentence: TranslatedSentence, record: 
             raise FileError(path, f"a second source of sentence {sentence.number}: two runs in one file", line=line)
         sentence.source = value
     elif key == "H":
-        sentence.hypotheses.append(LoggedHypothesis(line, *split_score(path, value, line)))
+        sentence.hypotheses.append(LoggedHypothesis(line, text_after_score(path, value, line)))
     elif not sentence.hypotheses:
         message = f"a {key} line of sentence {sentence.number} without an H line before it"
         raise FileError(path, message, line=line)
@@ -116,21 +115,21 @@ def add_record(path: str | PathLike[str], sentence: TranslatedSentence, record: 
         if sentence.hypotheses[-1].text is not None:
             message = f"a D line of sentence {sentence.number} without its H line: was there a progress bar?"
             raise FileError(path, message, line=line)
-        sentence.hypotheses[-1].text = split_score(path, value, line)[1]
+        sentence.hypotheses[-1].text = text_after_score(path, value, line)
     else:
         sentence.hypotheses[-1].alignment = value
 
 
-def split_score(path: str | PathLike[str], value: str, line: int) -> tuple[float, str]:
-    """Splits ``SCORE<TAB>TEXT``; the text may be empty, the tab may not be missing."""
+def text_after_score(path: str | PathLike[str], value: str, line: int) -> str:
+    """The text of ``SCORE<TAB>TEXT``; it may be empty, the tab may not be missing."""
     score, tab, text = value.partition("\t")
     try:
-        number = float(score)
+        float(score)
     except ValueError:
         tab = ""
     if not tab:
         raise FileError(path, "expected a score, a tab and a translation: the line is damaged", line=line)
-    return number, text
+    return text
 
 
 def in_corpus_order(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -120,13 +119,11 @@ def all_groups(
     if not any(counts):
         return
     most = settings.most_unknown
-    ways: list[Callable[[UnknownWords], Bucketing]] = [
-        *(partial(by_unknown_words, side=side, most=most) for side in UNKNOWN_SIDES),
-        lambda unknown: within_length(by_unknown_words(unknown, "either", most), test_set, *LIKE_LENGTHS),
-        known_sentences,
-    ]
-    for group in ways:
-        yield [group(unknown) if unknown else None for unknown in counts]
+    for side in UNKNOWN_SIDES:
+        yield [by_unknown_words(unknown, side, most) if unknown else None for unknown in counts]
+    either = [by_unknown_words(unknown, "either", most) if unknown else None for unknown in counts]
+    yield [within_length(groups, test_set, *LIKE_LENGTHS) if groups else None for groups in either]
+    yield [known_sentences(unknown) if unknown else None for unknown in counts]
 
 
 def countable_sides(test_set: TestSet) -> Sequence[str]:
