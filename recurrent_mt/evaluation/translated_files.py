@@ -96,24 +96,19 @@ class System:
         return next(iter(self.translations.values()))
 
 
-def count_unknown(sentences: Sequence[Sequence[str]], dictionary: Collection[str]) -> list[int]:
-    """How many tokens of each sentence are not in the dictionary."""
-    return [sum(token not in dictionary for token in tokens) for tokens in sentences]
-
-
-def read_unknown_words(texts: Sequence[Place], dictionaries: Sequence[Place]) -> UnknownWords:
+def count_unknown(texts: Sequence[Place], dictionaries: Sequence[Collection[str]]) -> UnknownWords:
     """Counts the tokens of a test set that models do not know.
 
     Args:
         texts: both sides as models read them.
-        dictionaries: fairseq's, of the source and of the target.
+        dictionaries: the words of each side.
 
     Raises:
         FileError: if a file is missing or damaged, or if the sides differ in length.
     """
     counts = [
-        count_unknown([line.split() for line in read_sentences(text)], read_dictionary(file))
-        for text, file in zip(texts, dictionaries, strict=True)
+        [sum(token not in known for token in line.split()) for line in read_sentences(text)]
+        for text, known in zip(texts, dictionaries, strict=True)
     ]
     require_same_count(texts[1], counts[1], texts[0], counts[0])
     return UnknownWords(*counts)
@@ -266,15 +261,15 @@ def read_run_systems(run: RunFolder) -> list[System]:
     Raises:
         FileError: if there is none.
     """
-    unknown = read_unknown_words(run.text("prepared", "test"), run.dictionaries)
-    source_size, target_size = (len(read_dictionary(file)) for file in run.dictionaries)
+    source, target = map(read_dictionary, run.dictionaries)
+    unknown = count_unknown(run.text("prepared", "test"), (source, target))
     systems = []
     for folder in run.systems:
         for name, ending in TRANSLATIONS.items():
             files = [place / name for place in seed_folders(folder, name)]
             translations = {str(seed_of(file.parent)): read_sentences(file) for file in files}
             if files:
-                sizes, place = (source_size, target_size), None if ending else folder
+                sizes, place = (len(source), len(target)), None if ending else folder
                 systems.append(System(folder.name + ending, translations, unknown, sizes, folder=place))
     if not systems:
         raise FileError(run.path, f"no system has a file {TRANSLATED}: nothing has been translated yet")

@@ -1,9 +1,7 @@
 import pytest
 
-from recurrent_mt.evaluation.translated_files import count_unknown, read_unknown_words
+from recurrent_mt.evaluation.translated_files import count_unknown
 from recurrent_mt.text_files import FileError, read_dictionary
-
-NAMES = (("test.", ""), ("dict.", ".txt"))
 
 
 def test_counts_what_fairseq_replaces(tmp_path):
@@ -16,16 +14,19 @@ def test_counts_what_fairseq_replaces(tmp_path):
     known = Dictionary.load(str(path))
     expected = [sum(known.index(word) == known.unk() for word in words) for words in sentences]
     expected[3] += 1  # a symbol that only rounds the size up is no word
-    assert count_unknown(sentences, read_dictionary(path)) == expected == [0, 2, 0, 1]
+    text = tmp_path / "test.en"
+    text.write_text("".join(f"{' '.join(words)}\n" for words in sentences), encoding="utf-8")
+    unknown = count_unknown([text] * 2, [read_dictionary(path), {}])
+    assert unknown.source == expected == [0, 2, 0, 1]
+    assert unknown.reference == [2, 3, 0, 3]
 
 
 def test_sides_of_a_run(tmp_path):
-    for language, words in {"fr": "un chat rouge\n\n", "en": "a red cat\na\n"}.items():
-        (tmp_path / f"dict.{language}.txt").write_text("chat 2\na 3\n")
-        (tmp_path / f"test.{language}").write_text(words)
-    files = [[tmp_path / f"{name}{language}{ending}" for language in ("fr", "en")] for name, ending in NAMES]
-    unknown = read_unknown_words(*files)
+    files = [tmp_path / "test.fr", tmp_path / "test.en"]
+    for file, words in zip(files, ("un chat rouge\n\n", "a red cat\na\n")):
+        file.write_text(words)
+    unknown = count_unknown(files, [{"chat", "a"}] * 2)
     assert (unknown.source, unknown.reference) == ([2, 0], [2, 0])
-    (tmp_path / "test.en").write_text("a\n")
+    files[1].write_text("a\n")
     with pytest.raises(FileError, match=r"1 lines, but .*test\.fr has 2"):
-        read_unknown_words(*files)
+        count_unknown(files, [{"chat", "a"}] * 2)
