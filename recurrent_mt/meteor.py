@@ -63,7 +63,7 @@ class METEOR(Metric):
         signature, stages = super().get_signature(), "exact+stem[porter]"
         if self.wordnet:
             stages += f"+synonym[wordnet-{self.wordnet.get_version()}]"
-        signature.info |= {
+        parts = {
             "case": "lc",
             "tok": self.tokenizer.signature(),
             "stages": stages,
@@ -71,8 +71,10 @@ class METEOR(Metric):
             "beta": BETA,
             "gamma": GAMMA,
             "sacrebleu": sacrebleu_version,
-            "version": f"nltk-{nltk.__version__}",
         }
+        signature.info |= {**parts, "version": f"nltk-{nltk.__version__}"}
+        # sacrebleu's short form looks for a short name of each part.
+        signature._abbr |= {name: name for name in parts}
         return signature
 
     def _preprocess_segment(self, sent: str) -> str:

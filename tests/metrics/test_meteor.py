@@ -129,6 +129,12 @@ def test_an_installed_wordnet_is_a_stage_of_its_own(monkeypatch):
     assert result.value == 50
 
 
+def test_the_signature_of_meteor_has_a_short_form():
+    metric = METEOR()
+    metric.corpus_score(["a b"], [["a b"]])
+    assert "|case:lc|tok:13a|stages:exact+stem[porter]|" in metric.get_signature().format(short=True)
+
+
 def test_meteor_prints_its_signature_and_its_parts():
     text = str(score("meteor", ["the red house"], ["the red house"]))
     assert text.startswith("METEOR|nrefs:1|case:lc|tok:13a|stages:exact+stem[porter]")

@@ -270,9 +270,7 @@ def find_best_tree(node: np.ndarray, left: np.ndarray, right: np.ndarray) -> Spa
 BASELINES: dict[str, Split] = {
     "left-branching": lambda first, end: end - 1,  # (((a b) c) d)
     "right-branching": lambda first, end: first + 1,  # (a (b (c d)))
-    "balanced": lambda first, end: (
-        (first + end + 1) // 2
-    ),  # ((a b) (c d)); of an odd number, the left half has one more
+    "balanced": lambda first, end: (first + end + 1) // 2,  # ((a b) (c d)); the left half may have one more
 }
 #: Of everything that is random.
 DRAWS = 5
