@@ -279,18 +279,25 @@ def pair_record(source: str, target: str, languages: tuple[str, str] = ("", ""))
 
 
 def find_misaligned(records: np.ndarray, max_deviations: float, min_pairs: int) -> np.ndarray:
-    """Gale and Church (1993), with a mean and a deviation that are robust (see :class:`LengthModel`).
+    """Gale and Church (1993), with a mean and a deviation from medians, which misaligned pairs hardly move.
 
-    Lengths are in bytes of UTF-8: a Han character has three and is worth about three letters, so that Latin names
-    in a Chinese line do not make it look long. Translations are freer than a normal distribution has it: six
-    deviations, not three. Fewer than ``min_pairs`` pairs tell no deviation to trust, and all pass.
+    A unit of source length gives rise to ``ratio`` of the target (their c), with a variance (their s squared). Lengths
+    are in bytes of UTF-8: a Han character has three and is worth about three letters, so that Latin names in a Chinese
+    line do not make it look long. Translations are freer than a normal distribution has it: six deviations, not three.
+    Fewer than ``min_pairs`` pairs tell no deviation to trust, and all pass.
     """
     if len(records) < min_pairs:
         return np.zeros(len(records), bool)
     source, target = (records[side].astype(float) for side in ("source", "target"))
-    # From pairs at equal distances.
+    # Those at equal distances tell the lengths of all.
     step = -(-len(records) // _SAMPLE)
-    return LengthModel.fit(source[::step], target[::step]).deviations(source, target) > max_deviations
+    ratio = float(np.median(target[::step] / source[::step]))
+    # Over the root of the length, the mean of both sides' (symmetric).
+    distances = np.abs((target - ratio * source) / np.sqrt((source + target / ratio) / 2))
+    deviation = float(np.median(distances[::step])) / _MAD_OF_NORMAL
+    # Where most pairs have the very same ratio, one more or less in a hundred is still no error.
+    variance = max(deviation**2, 0.01)
+    return distances / variance**0.5 > max_deviations
 
 
 def find_duplicates(records: np.ndarray) -> np.ndarray:
@@ -302,31 +309,6 @@ def find_duplicates(records: np.ndarray) -> np.ndarray:
     repeated = np.ones(len(records), bool)
     repeated[first] = False
     return repeated
-
-
-@dataclass(frozen=True)
-class LengthModel:
-    """Gale and Church (1993): a unit of source length gives rise to ``ratio`` of the target, with a variance."""
-
-    ratio: float  # their c
-    variance: float  # their s squared, for each unit of source length
-
-    @classmethod
-    def fit(cls, source: np.ndarray, target: np.ndarray) -> LengthModel:
-        """From lengths of pairs (N,), by medians, which misaligned pairs hardly move."""
-        ratio = float(np.median(target / source))
-        deviation = np.median(np.abs(_scaled(source, target, ratio))) / _MAD_OF_NORMAL
-        # Where most pairs have the very same ratio, one more or less in a hundred is still no error.
-        return cls(ratio, max(float(deviation) ** 2, 0.01))
-
-    def deviations(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """How many standard deviations each target is from the length expected: their delta, unsigned (N,)."""
-        return np.abs(_scaled(source, target, self.ratio)) / self.variance**0.5
-
-
-def _scaled(source: np.ndarray, target: np.ndarray, ratio: float) -> np.ndarray:
-    """Differences from the expected length over the root of the length, the mean of both sides' (symmetric)."""
-    return (target - ratio * source) / np.sqrt((source + target / ratio) / 2)
 
 
 #: In order; each tells which records it drops.

@@ -11,9 +11,9 @@ from recurrent_mt.characters import normalize
 from recurrent_mt.data.rules import (
     CORPUS_RULES,
     RECORD,
-    LengthModel,
     SentencePair,
     find_duplicates,
+    find_misaligned,
     is_other_language,
     pair_record,
     pair_rules,
@@ -249,14 +249,14 @@ def lengths(pairs, seed=0):
     return source, np.maximum(1, (1.2 * source + rng.normal(0, 2.5, pairs) * np.sqrt(source)).round()).astype(int)
 
 
-def test_the_length_model_finds_what_made_the_lengths():
+def test_deviations_are_those_that_made_the_lengths():
     source, target = lengths(20_000)
     target[::10] = 900  # a tenth is misaligned
-    model = LengthModel.fit(source, target)
-    assert model.ratio == pytest.approx(1.2, rel=0.03)
-    assert model.variance**0.5 == pytest.approx(2.5, rel=0.2)
-    deviations = model.deviations(np.array([100, 100, 100]), np.array([120, 145, 95]))
-    assert deviations[0] < 0.5 and deviations[1] == pytest.approx(deviations[2], rel=0.3)
+    # At a ratio of 1.2 and a deviation of 2.5, the first is as expected, and the others are almost one deviation off.
+    source[1:4], target[1:4] = 100, (120, 145, 95)
+    records = make_records(np.arange(20_000), source, target)
+    for deviations, dropped in {0.6: [False, True, True], 1.1: [False, False, False]}.items():
+        assert find_misaligned(records, deviations, 1000)[1:4].tolist() == dropped
 
 
 def test_misaligned_lines_are_found():
