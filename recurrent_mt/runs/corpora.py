@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import numerics
-from ..text_files import FileError, checksum, find_file, read_lines, read_parallel
+from ..text_files import FileError, checksum, find_file, read_parallel
 from ..text_form import TextForm
 from .corpus import Corpus, ExtraTest
 from .experiment import Experiment, identify
@@ -306,28 +306,17 @@ def check_pair(prefix: str, languages: tuple[str, str], *, may_have_empty_lines:
     Raises:
         FileError: naming the file, and the line where there is one.
     """
-    counts, notes = [], []
-    for language in languages:
-        file = Path(f"{prefix}.{language}")
-        if not file.is_file():
-            raise FileError(file, "there is no such file")
-        count, empty = 0, []
-        for count, line in read_lines(file):
-            if not line.split():
-                empty.append(count)
-        if not count:
-            raise FileError(file, "it is empty")
-        if empty:
-            found = f"{len(empty)} empty line(s), the first is line {empty[0]}"
+    files = [f"{prefix}.{language}" for language in languages]
+    empty: dict[str, list[int]] = {file: [] for file in files}
+    for number, texts in enumerate(read_parallel(files), 1):
+        for file, text in zip(files, texts):
+            if not text.split():
+                empty[file].append(number)
+    notes = []
+    for file, lines in empty.items():
+        if lines:
+            found = f"{len(lines)} empty line(s), the first is line {lines[0]}"
             if not may_have_empty_lines:
                 raise FileError(file, f"{found}: remove or fill the pair")
             notes.append(f"{file} has {found}: these pairs are dropped.")
-        counts.append(count)
-    if counts[0] != counts[1]:
-        names = [f"{prefix}.{language}" for language in languages]
-        raise FileError(
-            names[0],
-            f"it has {counts[0]} lines and {names[1]} has {counts[1]}: line n of one must translate line n of the "
-            "other",
-        )
     return notes

@@ -25,7 +25,12 @@ def test_empty_lines_are_counted_where_they_may_be_and_refused_elsewhere(tmp_pat
 
 @pytest.mark.parametrize(
     ("french", "message"),
-    [(None, "there is no such file"), (b"", "it is empty"), (b"a\n\xff\n", "line 2.*UTF-8"), (b"a\n", "has 1 lines")],
+    [
+        (None, "there is no such file"),
+        (b"", "ends after line 0"),
+        (b"a\n\xff\n", "line 2.*UTF-8"),
+        (b"a\n", "ends after line 1 and .*train.en goes on"),
+    ],
 )
 def test_a_text_that_cannot_be_used_is_named(french, message, tmp_path):
     (tmp_path / "train.en").write_text("A\nB\n")
