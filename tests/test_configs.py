@@ -94,7 +94,7 @@ def test_what_is_recommended_is_translated_by_the_fast_search(name):
 @pytest.mark.parametrize("file", ABLATIONS, ids=lambda file: file.stem)
 def test_every_system_of_an_ablation_is_another_one_that_builds(file):
     experiment, built = read_experiment(file), set()
-    for name, arguments in list_training_arguments(experiment, ROOT / "configs").items():
+    for name, arguments in list_training_arguments(experiment).items():
         line = [word.replace(SEED, "1") for word in arguments]
         parsed, model = build(line, words=50)
         segmentation = experiment.changes[name].get("segmentation")

@@ -63,9 +63,9 @@ def identify(setting: Any) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:8]
 
 
-def names_configuration(name: str, configurations: Path = CONFIGURATIONS) -> bool:
+def names_configuration(name: str) -> bool:
     """Whether a system is a file of configs/."""
-    return "/" not in name and (configurations / f"{name}.yaml").is_file()
+    return "/" not in name and (CONFIGURATIONS / f"{name}.yaml").is_file()
 
 
 class Corpus(TypedDict):

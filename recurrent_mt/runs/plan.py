@@ -21,7 +21,7 @@ from .. import numerics
 from .corpora import checksum, describe_corpus
 from .corpus import Corpus
 from .defaults import list_defaults
-from .experiment import CONFIGURATIONS, PROJECT, Budget, Experiment, identify
+from .experiment import PROJECT, Budget, Experiment, identify
 from .folder import BEST, OUTCOME, REPORT, TABLE, seed_folder
 from .outcomes import Status, read_outcome
 from .systems import DATA, PLUGIN, SEED, budget_arguments, has_positions, list_training_arguments
@@ -327,7 +327,7 @@ def make_plan(name: str, experiment: Experiment) -> Plan:
         ValueError: if a system is none, or the text does not go with the options.
         FileError: if a file is missing.
     """
-    arguments = list_training_arguments(experiment, CONFIGURATIONS)
+    arguments = list_training_arguments(experiment)
     positions = any(map(has_positions, arguments.values()))
     common = describe_corpus(experiment, experiment.segmentation, positions=positions)
     systems: dict[str, System] = {}

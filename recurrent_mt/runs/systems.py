@@ -6,11 +6,10 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, pairwise
-from pathlib import Path
 from typing import Any
 
 from .corpora import POSITION_LIMIT
-from .experiment import Experiment, names_configuration
+from .experiment import CONFIGURATIONS, Experiment, names_configuration
 from .training_command import ARCHITECTURES, assign, check_flags, option_words, read_arguments
 
 #: fairseq's own; all others are of this project.
@@ -23,32 +22,26 @@ LONGEST_WARMUP, UNCOUNTED_WARMUP = 4000, 400
 SEED, PLUGIN, DATA = "{seed}", "{plugin}", "{data}"
 
 
-def list_training_arguments(experiment: Experiment, configurations: Path) -> dict[str, list[str]]:
+def list_training_arguments(experiment: Experiment) -> dict[str, list[str]]:
     """What follows ``fairseq-train`` for each system: data, model, objective, optimizer, and batches, but no budget.
 
     A file of configs/ brings its own, to an ablation, too; all other systems share the experiment's.
-
-    Args:
-        experiment: with all its options.
-        configurations: the folder configs/.
 
     Raises:
         ValueError: if there is no such system.
     """
     # All systems of an ablation share one file, which takes hydra a tenth of a second to read.
-    read = cache(lambda name: configured_arguments(name, experiment, configurations))
-    return {name: training_arguments(name, experiment, configurations, read) for name in experiment.systems}
+    read = cache(lambda name: configured_arguments(name, experiment))
+    return {name: training_arguments(name, experiment, read) for name in experiment.systems}
 
 
-def training_arguments(
-    name: str, experiment: Experiment, configurations: Path, read: Callable[[str], list[str]]
-) -> list[str]:
+def training_arguments(name: str, experiment: Experiment, read: Callable[[str], list[str]]) -> list[str]:
     """The arguments that one system is trained with; ``read`` returns what a file of configs/ stands for.
 
     Raises:
         ValueError: as of `read_name`.
     """
-    if not experiment.ablation and names_configuration(name, configurations):
+    if not experiment.ablation and names_configuration(name):
         return [*read(name), "--seed", SEED]
     changed = own_flags(name, experiment)
     model = str(changed.get("arch", "")) if experiment.ablation else read_name(name)[0]
@@ -71,7 +64,7 @@ def training_arguments(
     return [DATA, "--user-dir", PLUGIN, *without(changed, shared), *flag_arguments(changed), "--seed", SEED]
 
 
-def configured_arguments(name: str, experiment: Experiment, configurations: Path) -> list[str]:
+def configured_arguments(name: str, experiment: Experiment) -> list[str]:
     """The arguments that a file of configs/ stands for, with the data and languages of this experiment.
 
     Raises:
@@ -81,7 +74,7 @@ def configured_arguments(name: str, experiment: Experiment, configurations: Path
     source, target = experiment.pair.split("-")
     languages = [f"task.source_lang={source}", f"task.target_lang={target}"]
     places = [assign("common.user_dir", PLUGIN), assign("task.data", DATA)]
-    found = read_arguments(configurations / f"{name}.yaml", [*places, *languages])
+    found = read_arguments(CONFIGURATIONS / f"{name}.yaml", [*places, *languages])
     # What follows has the experiment's budget, but says nothing of the time if that is counted otherwise.
     return list(without({"stop-time-hours"}, found))
 

@@ -88,7 +88,7 @@ def parameters(path: Path) -> None:
 def experiment(path: Path) -> None:
     options = read_experiment(path)
     assert options.baseline is None or options.baseline in options.systems
-    for data, *arguments in list_training_arguments(options, ROOT / "configs").values():
+    for data, *arguments in list_training_arguments(options).values():
         place = arguments.index("--user-dir")
         assert (data, arguments[place + 1]) == ("{data}", "{plugin}")
         check_command([*arguments[:place], *arguments[place + 2 :]])
