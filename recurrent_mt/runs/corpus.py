@@ -106,11 +106,6 @@ class Corpus:
         """Whether a text is a teacher's translation."""
         return bool(self.teacher) and (place, split, language) == ("text", "train", self.languages[1])
 
-    @property
-    def teacher_words(self) -> str:
-        """The teacher as `recurrent-mt translate` takes it."""
-        return shlex.join(self.teacher)
-
     def is_local(self, place: str) -> bool:
         """Whether no rule makes a text.
 
@@ -200,11 +195,6 @@ class Corpus:
         steps = {"cleaned": self.cleaning, "selected": self.select_words}
         return [f"{self.folder}/clean/{step}/REPORT.md" for step, done in steps.items() if done]
 
-    @property
-    def report_flags(self) -> list[str]:
-        """What `recurrent-mt data-report` is told of earlier reports."""
-        return ["--before", *self.cleaning_reports] if self.cleaning_reports else []
-
     # From raw text to tokens.
 
     @property
@@ -264,14 +254,11 @@ class Corpus:
 
     def shard_files(self, shard: int) -> list[str]:
         """What fairseq-preprocess writes for one shard; the first has the development and test sets, too."""
-        folder = f"{self.folder}/data/shard{shard}"
+        folder = self.data_folders[shard]
         return [*self.binary_text(folder, ["train"] if shard else self.splits), *self.dictionaries(folder)]
 
     @property
     def binarized(self) -> list[str]:
-        if self.shards == 1:
-            folder = f"{self.folder}/data"
-            return [*self.binary_text(folder, self.splits), *self.dictionaries(folder)]
         return [file for shard in range(self.shards) for file in self.shard_files(shard)]
 
     @property

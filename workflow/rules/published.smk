@@ -110,11 +110,10 @@ rule report_data:
     params:
         dictionaries=corpus("dictionary_folder"),
         splits=corpus("splits"),
-        before=corpus("report_flags"),
     log:
         "logs/{corpus}/report.log",
     message:
         "Reporting on the data"
     shell:
         "recurrent-mt data-report --prepared corpora/{wildcards.corpus}/text/prepared --dictionaries {params.dictionaries}"
-        " --source-lang {SOURCE} --target-lang {TARGET} --splits {params.splits} {params.before} --out {output} > {log} 2>&1"
+        " --source-lang {SOURCE} --target-lang {TARGET} --splits {params.splits} --before {input.before} --out {output} > {log} 2>&1"

@@ -40,14 +40,14 @@ rule distill:
     output:
         f"corpora/{{corpus}}/text/distilled/train.{TARGET}",
     params:
-        teacher=corpus("teacher_words"),
+        teacher=corpus("teacher"),
     log:
         "logs/{corpus}/distill.log",
     threads: THREADS
     message:
         "Translating the training text"
     shell:
-        "recurrent-mt translate {params.teacher} --input {input} --out {output} --jobs {threads} > {log} 2>&1"
+        "recurrent-mt translate {params.teacher:q} --input {input} --out {output} --jobs {threads} > {log} 2>&1"
 
 
 use rule copy_text as copy_reference with:
