@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +15,7 @@ import yaml
 
 from ..arguments import processors
 from .experiment import PROJECT
+from .folder import OUTCOME
 from .outcomes import Outcome, read_outcome
 from .plan import Plan
 from .view import lay_out_results, show_results
@@ -35,10 +36,6 @@ class Launch:
     profile: str | None = None  # a folder of workflow/profiles, or a path of one; None for this machine
 
 
-class StoppedError(RuntimeError):
-    """Raised when a signal has stopped the run."""
-
-
 def launch(plan: Plan, settings: Launch, say: Callable[[str], None] = print) -> str:
     """Runs everything that is left to do.
 
@@ -56,15 +53,14 @@ def launch(plan: Plan, settings: Launch, say: Callable[[str], None] = print) -> 
     """
     out = settings.out
     again = [
-        *find_failed(plan, out, trainings=False),
-        *(find_failed(plan, out, trainings=True) if settings.retry else ()),
+        *find_failed(out, plan.later_outcomes),
+        *(find_failed(out, plan.training_outcomes) if settings.retry else ()),
     ]
     if settings.dry_run:
-        names = [str(file.relative_to(out)) for file in again]
         with TemporaryDirectory() as elsewhere:
             # Snakemake would make a folder that does not exist.
             folder = out if out.is_dir() else Path(elsewhere)
-            status = run_workflow(plan, settings, folder, Path(elsewhere), again=names)
+            status = run_workflow(plan, settings, folder, Path(elsewhere), again=again)
         return f"Snakemake ended with status {status}, see above" if status else ""
     if out.is_dir() and any(out.iterdir()) and not (out / "results").is_dir():
         raise ValueError(f"{out} is not empty, and no run folder of this project: choose another with out=DIR")
@@ -74,33 +70,31 @@ def launch(plan: Plan, settings: Launch, say: Callable[[str], None] = print) -> 
         message = f"{out} is locked: wait for the call that works there; if it was killed, and nothing of it runs"
         raise RuntimeError(f"{message} any more, remove {locks}")
     lay_out_results(plan, out)
-    for file in again:
-        file.unlink()
-    for name, title in plan.training_outcomes.items():
-        if (outcome := read_outcome(out / name)) and outcome.failed:
-            say(f"Failed before: {title}: {outcome.reason} (--retry to try again)")
+    for name in again:
+        (out / name).unlink()
+    for name, outcome in find_failed(out, plan.training_outcomes).items():
+        say(f"Failed before: {plan.training_outcomes[name]}: {outcome.reason} (--retry to try again)")
     status = run_workflow(plan, settings, out, out / plan.results)
     show_results(plan.results, out)
     return describe_failures(plan, out, status, say)
 
 
-def find_failed(plan: Plan, out: Path, *, trainings: bool) -> dict[Path, Outcome]:
-    """The outcomes of what has failed: of trainings, or of all else."""
-    names = plan.training_outcomes if trainings else plan.later_outcomes
-    outcomes = {out / name: read_outcome(out / name) for name in sorted(names)}
-    return {file: one for file, one in outcomes.items() if one and one.failed}
+def find_failed(out: Path, names: Iterable[str]) -> dict[str, Outcome]:
+    """Those of the outcomes of these names that are failures."""
+    outcomes = {name: read_outcome(out / name) for name in names}
+    return {name: one for name, one in outcomes.items() if one and one.failed}
 
 
 def describe_failures(plan: Plan, out: Path, status: int, say: Callable[[str], None]) -> str:
     """Says why each training failed, with the end of its log, and returns what failed in one line."""
-    trainings, titles = find_failed(plan, out, trainings=True), plan.training_outcomes
-    failed = [(title, trainings[out / name]) for name, title in titles.items() if out / name in trainings]
-    for title, outcome in failed:
+    titles = plan.training_outcomes
+    failed = find_failed(out, titles)
+    for name, outcome in failed.items():
         end = (f"  | {line[:300]}" for line in outcome.log.splitlines())
-        say("\n".join([f"Failed: {title}: {outcome.reason}", *end]))
-    others = [str(file.relative_to(out).with_suffix("")) for file in find_failed(plan, out, trainings=False)]
+        say("\n".join([f"Failed: {titles[name]}: {outcome.reason}", *end]))
+    others = [name.removesuffix(f".{OUTCOME}") for name in find_failed(out, plan.later_outcomes)]
     others += ["a step that is named above"] * bool(status)
-    hints = {"--retry to try again": [title for title, _ in failed], "rerun the same command to try again": others}
+    hints = {"--retry to try again": [titles[name] for name in failed], "rerun the same command to try again": others}
     return "; ".join(f"{'; '.join(names)} ({hint})" for hint, names in hints.items() if names)
 
 
@@ -118,8 +112,7 @@ def run_workflow(plan: Plan, settings: Launch, folder: Path, place: Path, *, aga
         Its status.
 
     Raises:
-        StoppedError: after a signal.
-        RuntimeError: if Snakemake alone was killed, as where memory ran out.
+        RuntimeError: after a signal, or if Snakemake alone was killed, as where memory ran out.
     """
     threads = threads_of_a_training(settings, os.environ)
     file = place / "experiment.yaml"
@@ -131,7 +124,7 @@ def run_workflow(plan: Plan, settings: Launch, folder: Path, place: Path, *, aga
     command += ["--forcerun", *again] if again else []
     status, stopped = run_engine(command, environment())
     if stopped:
-        raise StoppedError("stopped; rerun the same command to resume")
+        raise RuntimeError("stopped; rerun the same command to resume")
     if status < 0:
         raise RuntimeError(f"Snakemake was ended by signal {-status}; what it has started may still run in {folder}")
     return status
