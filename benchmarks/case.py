@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -58,11 +58,6 @@ class Setting:
         """The dtype of products."""
         return torch.bfloat16 if self.autocast else DTYPES[self.dtype]
 
-    @property
-    def recording(self) -> Setting:
-        """The setting in which a case does the same products on this processor."""
-        return replace(self, device="cpu", dtype="float32")
-
 
 #: Facts that two runs must share for their times to be comparable.
 IDENTITY = ("processor", "cores", "device", "torch", "threads", "dtype", "stock_dtype", "float32_products")
@@ -103,14 +98,10 @@ Shape = Mapping[str, int | str]
 class Case:
     """Our code, the stock model beside it, and what both are measured against."""
 
-    run: Callable[[], object]  # ours
+    #: ``ours``, and ``stock``, fairseq's ``lstm`` of the same sizes on the same batch
+    runs: dict[str, Callable[[], object]]
     unit: str  # what speed counts, ``words`` or ``sentences``
     amount: int  # how many of them one run processes
-    stock: Callable[[], object]  # fairseq's ``lstm`` of the same sizes on the same batch
-
-    def runs(self) -> dict[str, Callable[[], object]]:
-        """Returns both by name."""
-        return {"ours": self.run, "stock": self.stock}
 
 
 @dataclass(frozen=True)

@@ -31,12 +31,11 @@ def prepare_encoder(setting: Setting, **shape: Any) -> Case:
     """
     models = ModelPair(setting, **shape)
     tokens = {name: models.sample["net_input"][name] for name in ("src_tokens", "src_lengths")}
-    return Case(
-        _encoder_passes(models.ours.encoder, tokens, lambda output: [output.annotations, output.summary]),
-        "words",
-        models.source_words,
-        _encoder_passes(models.stock.encoder, tokens, lambda output: output[:2]),
-    )
+    runs = {
+        "ours": _encoder_passes(models.ours.encoder, tokens, lambda output: [output.annotations, output.summary]),
+        "stock": _encoder_passes(models.stock.encoder, tokens, lambda output: output[:2]),
+    }
+    return Case(runs, "words", models.source_words)
 
 
 def _encoder_passes(
@@ -79,12 +78,9 @@ def prepare_decoder(setting: Setting, **shape: Any) -> Case:
     The arguments are those of :class:`~benchmarks.systems.ModelPair`.
     """
     models = ModelPair(setting, **shape)
-    return Case(
-        _decoder_passes(models.ours, models.sample["net_input"]),
-        "words",
-        models.target_words,
-        _decoder_passes(models.stock, models.sample["net_input"]),
-    )
+    both = {"ours": models.ours, "stock": models.stock}
+    runs = {name: _decoder_passes(model, models.sample["net_input"]) for name, model in both.items()}
+    return Case(runs, "words", models.target_words)
 
 
 def _decoder_passes(model: FairseqEncoderDecoderModel, net_input: dict[str, Any]) -> Callable[[], object]:
@@ -143,12 +139,11 @@ def prepare_step(setting: Setting, *, criterion: str = CRITERION, **shape: Any) 
     :class:`~benchmarks.systems.ModelPair`, and the criterion of our model.
     """
     models = ModelPair(setting, dropout=DROPOUT, **shape)
-    return Case(
-        _update(models.ours, models, setting.dtype, criterion, fused=setting.is_compiled),
-        "words",
-        models.target_words,
-        _update(models.stock, models, setting.stock_dtype, STOCK_CRITERION),
-    )
+    runs = {
+        "ours": _update(models.ours, models, setting.dtype, criterion, fused=setting.is_compiled),
+        "stock": _update(models.stock, models, setting.stock_dtype, STOCK_CRITERION),
+    }
+    return Case(runs, "words", models.target_words)
 
 
 def _update(
@@ -204,13 +199,11 @@ def prepare_translation(setting: Setting, *, length: int, **shape: Any) -> Case:
     models = ModelPair(setting, length=length, **shape)
     # With the reference's kernels, even the native generator leaves the search to fairseq's.
     kind = NativeGenerator if setting.is_compiled else SequenceGenerator
-
-    return Case(
-        _search(models.ours, models.task, models.sample, length, kind),
-        "sentences",
-        len(models.sample["target"]),
-        _search(models.stock, models.task, models.sample, length, SequenceGenerator),
-    )
+    runs = {
+        "ours": _search(models.ours, models.task, models.sample, length, kind),
+        "stock": _search(models.stock, models.task, models.sample, length, SequenceGenerator),
+    }
+    return Case(runs, "sentences", len(models.sample["target"]))
 
 
 def _search(

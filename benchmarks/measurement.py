@@ -10,6 +10,7 @@ import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -87,8 +88,10 @@ def _synchronize(device: str) -> None:
 
 def products_of(family: Family, shape: Shape, setting: Setting) -> Products:
     """What a case multiplies, recorded where PyTorch does all of it."""
+    # The same products as in any other setting.
+    recording = replace(setting, device="cpu", dtype="float32")
     with using("packed"):
-        run = family.case(setting.recording, **shape).run
+        run = family.case(recording, **shape).runs["ours"]
         run()  # the first update of a process may try products of its own
         return record(run)
 
@@ -97,7 +100,7 @@ def measure(family: Family, shape: Shape, setting: Setting, *, with_memory: bool
     """The record of a case, as printed and written."""
     case = family.case(setting, **shape)
     products = products_of(family, shape, setting)
-    runs = case.runs() | {"products": replay(products, setting.device, setting.products)}
+    runs = case.runs | {"products": replay(products, setting.device, setting.products)}
     taken = time_in_turn(runs, seconds=setting.seconds, device=setting.device)
     figures: dict[str, Any] = {
         "case": family.name,
@@ -111,7 +114,7 @@ def measure(family: Family, shape: Shape, setting: Setting, *, with_memory: bool
         "speed_over_stock": ratios(taken["stock"], taken["ours"])._asdict(),
     }
     if with_memory:
-        figures["memory"] = {name: peak_memory(family.name, shape, name, setting) for name in case.runs()}
+        figures["memory"] = {name: peak_memory(family.name, shape, name, setting) for name in case.runs}
     return figures
 
 
@@ -136,8 +139,8 @@ def measure_here(family: str, shape: Shape, which: str, setting: Setting) -> int
     """The same in this process, which must not have done anything else."""
     torch.set_num_threads(setting.threads)
     # Libraries load their kernels on first use.
-    FAMILIES[family].case(setting, **FAMILIES[family].quick[0]).runs()[which]()
-    run = FAMILIES[family].case(setting, **shape).runs()[which]
+    FAMILIES[family].case(setting, **FAMILIES[family].quick[0]).runs[which]()
+    run = FAMILIES[family].case(setting, **shape).runs[which]
     if setting.device == "cuda":
         torch.cuda.synchronize()
         torch.cuda.reset_peak_memory_stats()

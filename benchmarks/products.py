@@ -15,11 +15,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 PRODUCTS = {"mm": 0, "bmm": 0, "mv": 0, "addmm": 1, "baddbmm": 1, "addmv": 1}
 
 
-def is_product(operation: str) -> bool:
-    """Whether an operation of torch multiplies matrices, by its name."""
-    return operation.removesuffix("_") in PRODUCTS
-
-
 class Product(NamedTuple):
     """A matrix (m, k) times a matrix (k, n), or as many different ones as ``batch`` says in one call."""
 
@@ -33,11 +28,6 @@ class Product(NamedTuple):
         """The product of two matrices, of a matrix and a vector, or of two batches of matrices."""
         columns = 1 if right.dim() == 1 else right.size(-1)
         return cls(left.size(-2), left.size(-1), columns, left.size(0) if left.dim() > 2 else 1)
-
-    @property
-    def operations(self) -> int:
-        """Floating-point operations, two for each multiplication with its addition."""
-        return 2 * self.m * self.k * self.n * self.batch
 
 
 #: Products, and how often each is done.
@@ -56,9 +46,9 @@ class Recorder(TorchDispatchMode):
         self.products: Counter[Product] = Counter()
 
     def __torch_dispatch__(self, operation: Any, types: Any, arguments: Any = (), keywords: Any = None) -> Any:
-        name = operation.overloadpacket.__name__
-        if operation.namespace == "aten" and is_product(name):
-            place = PRODUCTS[name.removesuffix("_")]
+        name = operation.overloadpacket.__name__.removesuffix("_")
+        if operation.namespace == "aten" and name in PRODUCTS:
+            place = PRODUCTS[name]
             self.products[Product.of(arguments[place], arguments[place + 1])] += 1
         return operation(*arguments, **(keywords or {}))
 
@@ -71,8 +61,8 @@ def record(run: Callable[[], object]) -> Products:
 
 
 def operations(products: Products) -> int:
-    """Counts the floating-point operations of all products."""
-    return sum(product.operations * times for product, times in products.items())
+    """Counts the floating-point operations of all products, two for each multiplication with its addition."""
+    return sum(2 * m * k * n * batch * times for (m, k, n, batch), times in products.items())
 
 
 def replay(products: Products, device: str, dtype: torch.dtype) -> Callable[[], None]:

@@ -55,9 +55,8 @@ def test_the_products_done_again_are_those_recorded():
 @pytest.mark.parametrize(("family", "shape"), COUNTABLE, ids=[label(family.name, shape) for family, shape in COUNTABLE])
 def test_the_products_of_a_case_are_those_that_torch_counts(family, shape):
     setting = Setting()
-    assert operations(products_of(family, shape, setting)) == within("packed", counted)(
-        family.case(setting.recording, **shape).run
-    )
+    run = family.case(setting, **shape).runs["ours"]
+    assert operations(products_of(family, shape, setting)) == within("packed", counted)(run)
 
 
 def test_products_do_not_depend_on_what_computes_a_case():
