@@ -212,7 +212,7 @@ def _search(
     sample: dict[str, Any],
     steps: int,
     kind: type[SequenceGenerator],
-) -> Callable[[], list[list[dict[str, Tensor]]]]:
+) -> Callable[[], object]:
     """A search of exactly that many steps, including the end symbol."""
     generator = kind([model], task.target_dictionary, beam_size=BEAM, min_len=steps - 1, max_len_b=steps - 1)
     return lambda: generator.generate([model], sample)

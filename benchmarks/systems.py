@@ -126,41 +126,31 @@ class ModelPair:
 
         Both have dropout wherever they can.
         """
-        self._setting, self._system, self._size, self._dropout = setting, system, SIZES[size], dropout
-        self.task = make_task(self._size.vocabulary)
-        self.ours = self._build().to(setting.weights)
-        self.stock = self._build_stock().to(DTYPES[setting.stock_dtype])
-        sample = make_sample(self.task.source_dictionary, sentences=sentences, length=length, lengths=lengths)
-        self.sample = utils.move_to_cuda(sample) if setting.device == "cuda" else sample
+        units, (architecture, options) = SIZES[size], SYSTEMS[system]
+        self.task = make_task(units.vocabulary)
 
-    def _build(self) -> FairseqEncoderDecoderModel:
-        architecture, options = SYSTEMS[self._system]
-        autocast = "bfloat16" if self._setting.autocast else "none"
-        sizes = self._shared_options()
-        if "encoder_bidirectional" not in options:
-            sizes["encoder_hidden_size"] = 2 * self._size.encoder
-        config = models.MODEL_DATACLASS_REGISTRY[architecture](**{**sizes, **options, "autocast": autocast})
-        torch.manual_seed(1)
-        return models.MODEL_REGISTRY[architecture].build_model(config, self.task).to(self._setting.device)
+        def build(architecture: str, config: object, weights: torch.dtype) -> FairseqEncoderDecoderModel:
+            torch.manual_seed(1)
+            return models.MODEL_REGISTRY[architecture].build_model(config, self.task).to(setting.device, weights)
 
-    def _build_stock(self) -> FairseqEncoderDecoderModel:
-        """The ``lstm`` of fairseq, bidirectional, with its attention if ours has one."""
-        _, options = SYSTEMS[self._system]
+        shared = {
+            "encoder_embed_dim": units.embedding,
+            "encoder_hidden_size": units.encoder,
+            "decoder_embed_dim": units.embedding,
+            "decoder_hidden_size": units.decoder,
+            "decoder_out_embed_dim": units.readout,
+            "dropout": dropout,
+        }
+        width = units.encoder if "encoder_bidirectional" in options else 2 * units.encoder
+        own = {**options, "encoder_hidden_size": width, "autocast": "bfloat16" if setting.autocast else "none"}
+        config = models.MODEL_DATACLASS_REGISTRY[architecture](**{**shared, **own})
+        self.ours = build(architecture, config, setting.weights)
+        # Bidirectional, with its attention if ours has one.
         attention = "0" if options["decoder_attention"] == "none" else "1"
         own = {"criterion": "cross_entropy", "encoder_bidirectional": True, "decoder_attention": attention}
-        torch.manual_seed(1)
-        built = models.MODEL_REGISTRY["lstm"].build_model(Namespace(**self._shared_options(), **own), self.task)
-        return built.to(self._setting.device)
-
-    def _shared_options(self) -> dict[str, Any]:
-        return {
-            "encoder_embed_dim": self._size.embedding,
-            "encoder_hidden_size": self._size.encoder,
-            "decoder_embed_dim": self._size.embedding,
-            "decoder_hidden_size": self._size.decoder,
-            "decoder_out_embed_dim": self._size.readout,
-            "dropout": self._dropout,
-        }
+        self.stock = build("lstm", Namespace(**shared, **own), DTYPES[setting.stock_dtype])
+        sample = make_sample(self.task.source_dictionary, sentences=sentences, length=length, lengths=lengths)
+        self.sample = utils.move_to_cuda(sample) if setting.device == "cuda" else sample
 
     @property
     def source_words(self) -> int:
