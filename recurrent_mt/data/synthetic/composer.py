@@ -237,7 +237,7 @@ class Composer:
             person, plural = rng.pick([(1, False), (2, False), (1, True), (2, True), (3, True)])
             owner = Pronoun(person, plural, "m")
         numbered = determiner in _NUMBERED or rng.happens(0.27)
-        phrase = NounPhrase(noun, numbered, determiner, rng.integer(2, 7), owner)
+        phrase = NounPhrase(noun, numbered, determiner, rng.pick(range(2, 8)), owner)
         self._modify(phrase, budget - 2)
         return phrase
 

@@ -29,10 +29,6 @@ class Rng:
         """Returns one of the items, all equally likely."""
         return items[int(self.random() * len(items))]
 
-    def integer(self, low: int, high: int) -> int:
-        """Returns an integer from low to high, both included."""
-        return low + int(self.random() * (high - low + 1))
-
 
 class Weighted(Generic[Item]):
     """Draws items with given weights: one non-negative number an item, not all zero."""
@@ -46,9 +42,9 @@ class Weighted(Generic[Item]):
         return self.items[bisect_right(cumulated, rng.random() * cumulated[-1], 0, len(cumulated) - 1)]
 
 
-def zipf(items: Sequence[Item], shift: float = 5) -> Weighted[Item]:
-    """Draws the item of rank r (from 1) with weight 1 / (r + shift): the Zipf–Mandelbrot law with exponent 1.
+def zipf(items: Sequence[Item]) -> Weighted[Item]:
+    """Draws the item of rank r (from 1) with weight 1 / (r + 5): the Zipf–Mandelbrot law with exponent 1.
 
-    The items come with the most frequent first; ``shift`` flattens the head of the distribution.
+    The items come with the most frequent first.
     """
-    return Weighted(items, [1 / (rank + shift) for rank in range(1, len(items) + 1)])
+    return Weighted(items, [1 / (rank + 5) for rank in range(1, len(items) + 1)])

@@ -139,7 +139,7 @@ def _make_names(rng: Rng) -> Iterator[tuple[str, str]]:
     made: set[str] = set()
     while True:
         latin = chinese = ""
-        for _ in range(rng.integer(2, 3)):
+        for _ in range(rng.pick((2, 3))):
             row, vowel = rng.pick(syllables), rng.pick("aeiou")
             coda, coda_chinese = rng.pick(_CODAS)
             latin += row["onset"] + vowel + coda
