@@ -12,5 +12,4 @@ set -euo pipefail
 # shellcheck source=environment.sh
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
-if [[ ${1:-} == --help ]]; then print_usage "$0" && exit; fi
 run_experiment "$@"

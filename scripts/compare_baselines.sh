@@ -15,7 +15,6 @@ set -euo pipefail
 # shellcheck source=environment.sh
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
-if [[ ${1:-} == --help ]]; then print_usage "$0" && exit; fi
 if [[ " $*" != *" corpus="[![:space:]]* ]]; then
   echo "error: corpus=DIR is required; see --help" >&2
   exit 1

@@ -8,8 +8,10 @@ VENV=${VENV:-$ROOT/.venv}
 # `python -m` would look for modules in the working directory first, which may be a folder from a stranger.
 export PYTHONSAFEPATH=1
 
-# print_usage FILE: the comment at its top.
-print_usage() { awk '/^#!/ { next } !/^#/ { exit } { sub(/^# ?/, ""); print }' "$1"; }
+# The comment at the top of the script that reads this file.
+if [[ ${1:-} == --help ]]; then
+  awk '/^#!/ { next } !/^#/ { exit } { sub(/^# ?/, ""); print }' "$0" && exit
+fi
 
 # check_environment: its code must be this clone's, not that of another whose environment it is.
 check_environment() {

@@ -17,6 +17,5 @@ set -euo pipefail
 # shellcheck source=environment.sh
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
-if [[ ${1:-} == --help ]]; then print_usage "$0" && exit; fi
 # Such small models gain more from training two at a time than from a second thread.
 run_experiment "$ROOT/configs/experiments/quickstart.yaml" --jobs 2 "$@"

@@ -11,7 +11,6 @@ set -euo pipefail
 # shellcheck source=environment.sh
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
-if [[ ${1:-} == --help ]]; then print_usage "$0" && exit; fi
 if [[ ${SETUP:-yes} != no ]]; then bash "$ROOT/scripts/setup.sh" --tests; else check_environment; fi
 cd "$ROOT"
 # The tests start Python in folders of their own.

@@ -10,6 +10,5 @@ set -euo pipefail
 # shellcheck source=environment.sh
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
-if [[ ${1:-} == --help ]]; then print_usage "$0" && exit; fi
 prepare_environment
 exec "$VENV/bin/python" -m recurrent_mt train "$@"

@@ -20,10 +20,6 @@ unset CDPATH
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # shellcheck source=/dev/null
 . "$project/scripts/environment.sh"
-if [[ ${1:-} == --help ]]; then
-    print_usage "$0"
-    exit
-fi
 [[ $# -eq 1 ]] || stop "give one folder, a checkout of fairseq v0.12.2."
 checkout=$(cd "$1" 2>/dev/null && pwd) || stop "there is no folder $1."
 [[ -f $checkout/tests/test_binaries.py ]] || stop "$checkout has no tests/test_binaries.py; it has to be a checkout of fairseq."
