@@ -11,12 +11,12 @@ PREFIX.fr and PREFIX.en, plain, .gz, .xz, or .bz2. Both write FOLDER/text.fr and
 from __future__ import annotations
 
 import argparse
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from ..arguments import language_pair
 from ..data import published_sets
-from ..data.download import file_sha256
 from ..data.parallel_text import read_pairs, write_pairs
 from ..text_files import find_file, require_unchanged
 
@@ -59,7 +59,8 @@ def get_published(options: argparse.Namespace) -> None:
     corpus = published_sets.load(options.sources, options.identifier)
     place = corpus.url.partition("://")[2]
     file = published_sets.fetch(corpus, options.downloads, options.mirror)
-    print(f"{file_sha256(file)}  {place}")
+    with file.open("rb") as stream:
+        print(f"{hashlib.file_digest(stream, 'sha256').hexdigest()}  {place}")
     pairs = published_sets.sentence_pairs(corpus, file, options.pair)
     count = write_pairs(pairs, options.out, options.pair)
     print(f"{corpus.identifier}: {count:,} pairs")

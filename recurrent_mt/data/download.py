@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import hashlib
 import http.client
 import shutil
 import tarfile
@@ -97,16 +96,12 @@ def _files(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
                     yield name, source
 
 
-class DownloadError(RuntimeError):
-    """A file that could not be had whole; the message names it and says what to do."""
-
-
 def download(url: str, path: Path) -> Path:
     """Gets the file at an http or https address, or what is missing of it; does nothing if it is there.
 
     Raises:
-        DownloadError: if the server has no such file, breaks off again and again, or sends what is empty, cut off,
-            or damaged. What was cut off stays for the next call, what is wrong goes.
+        RuntimeError: if the server has no such file, breaks off again and again, or sends what is empty, cut off, or
+            damaged; it names the file. What was cut off stays for the next call, what is wrong goes.
     """
     if path.exists():
         return path
@@ -122,19 +117,19 @@ def download(url: str, path: Path) -> Path:
         except urllib.error.HTTPError as error:
             reason = f"the server answers {error.code} {error.reason}"
             if error.code < 500 and error.code not in (408, 429):
-                raise DownloadError(f"{url}: {reason}") from error
+                raise RuntimeError(f"{url}: {reason}") from error
         except (OSError, http.client.HTTPException) as error:
             reason = str(error) or type(error).__name__
         failures = 0 if _size(partial) > before else failures + 1
         if failures >= ATTEMPTS:
-            raise DownloadError(f"{url}: {reason}; call again to go on after {_size(partial):,} bytes")
+            raise RuntimeError(f"{url}: {reason}; call again to go on after {_size(partial):,} bytes")
         time.sleep(FIRST_PAUSE * 2 ** max(failures - 1, 0))
     try:
         require_whole(partial, path.name)
     except FileError as error:
         partial.unlink()
         version.unlink(missing_ok=True)
-        raise DownloadError(f"{url}: what came is refused: {error}") from error
+        raise RuntimeError(f"{url}: what came is refused: {error}") from error
     partial.rename(path)
     version.unlink(missing_ok=True)
     return path
@@ -180,9 +175,3 @@ def _receive(url: str, partial: Path, version: Path) -> bool:
             while block := response.read(_BLOCK):
                 bar.update(file.write(block))
             return size is None or file.tell() == size
-
-
-def file_sha256(path: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -230,9 +230,9 @@ def read_blocks(sources: Sequence[Path], targets: Sequence[Path], size: int = BL
     if len(sources) != len(targets):
         raise ValueError(f"{len(sources)} source files and {len(targets)} target files: give them in pairs")
     for file, (source_path, target_path) in enumerate(zip(sources, targets, strict=True)):
-        with source_path.open("rb") as raw, target_path.open("rb") as raw_target:
-            source_blocks = _line_blocks(source_path, raw, size)
-            target_blocks = _line_blocks(target_path, raw_target, size)
+        with _open(source_path) as source_file, _open(target_path) as target_file:
+            source_blocks = _line_blocks(source_path, source_file, size)
+            target_blocks = _line_blocks(target_path, target_file, size)
             lines = 0
             for source, target in zip_longest(source_blocks, target_blocks, fillvalue=()):
                 if len(source) != len(target):
@@ -246,17 +246,16 @@ def read_blocks(sources: Sequence[Path], targets: Sequence[Path], size: int = BL
                 lines += len(source)
 
 
-def _line_blocks(path: Path, raw: IO[bytes], size: int) -> Iterator[list[bytes]]:
+def _open(path: Path) -> IO[bytes]:
+    if path.suffix in OPENERS:
+        return BufferedReader(OPENERS[path.suffix](path, "rb"), _BUFFER)
+    return path.open("rb")
+
+
+def _line_blocks(path: Path, file: IO[bytes], size: int) -> Iterator[list[bytes]]:
     try:
-        stream = _decompressed(path, raw)
-        while lines := list(islice(stream, size)):
+        while lines := list(islice(file, size)):
             yield [line.removesuffix(b"\n") for line in lines]
     except DAMAGE as error:
         require_damage(error)
         raise FileError(path, f"the file is cut off or damaged ({error}): get it again") from error
-
-
-def _decompressed(path: Path, raw: IO[bytes]) -> IO[bytes]:
-    if path.suffix not in OPENERS:
-        return raw
-    return BufferedReader(OPENERS[path.suffix](raw, "rb"), _BUFFER)
