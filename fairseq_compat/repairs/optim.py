@@ -1,5 +1,7 @@
 """Repairs of fairseq's optimizers and moving averages in narrow formats, and of averages of shared matrices."""
 
+from types import SimpleNamespace
+
 from ..replacements import around
 
 #: Under which name the state of an optimizer has its float32 weights, in the order of the parameters.
@@ -58,25 +60,15 @@ def average_once(step, self, new_model, updates=None):
     ``--share-decoder-input-output-embed``, is averaged under each of its names, and forgets twice as fast as others.
     """
     averages = self.fp32_params if self.config.ema_fp32 else self.model.state_dict()
-    return step(self, _FirstNames(new_model, averages), updates)
-
-
-class _FirstNames:
-    """A model whose state has one name for each average."""
-
-    def __init__(self, model, averages):
-        self._model = model
-        seen = set()
-        self._others = set()
-        for name, average in averages.items():
-            # What a module keeps besides tensors; fairseq leaves it as it is.
-            if isinstance(average, dict):
-                continue
-            place = average.data_ptr(), average.shape
-            if average.numel() and place in seen:
-                self._others.add(name)
-            seen.add(place)
-
-    def state_dict(self):
-        """Return what the average's step reads of a model."""
-        return {name: value for name, value in self._model.state_dict().items() if name not in self._others}
+    seen, again = set(), set()
+    for name, average in averages.items():
+        # What a module keeps besides tensors; fairseq leaves it as it is.
+        if isinstance(average, dict):
+            continue
+        place = average.data_ptr(), average.shape
+        if average.numel() and place in seen:
+            again.add(name)
+        seen.add(place)
+    state = {name: value for name, value in new_model.state_dict().items() if name not in again}
+    # All that the step reads of a model.
+    return step(self, SimpleNamespace(state_dict=lambda: state), updates)
