@@ -6,9 +6,9 @@ It is read and not imported, which takes seconds, and fairseq.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from ..plugin_finder import find_plugin
@@ -61,28 +61,25 @@ def read_classes() -> dict[str, ast.ClassDef]:
 
 @cache
 def list_registered() -> tuple[Registered, ...]:
-    """What the plug-in registers."""
-    classes = read_classes()
-    return tuple(found for node in classes.values() for found in read_decorators(node, classes))
-
-
-def read_decorators(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> Iterator[Registered]:
-    """What ``@register_…("NAME", dataclass=CLASS)`` says of a class; fairseq also takes one without a dataclass."""
-    for call in node.decorator_list:
+    """What the plug-in registers, by ``@register_…("NAME", dataclass=CLASS)``; fairseq also takes no dataclass."""
+    found = []
+    for call in chain(*(node.decorator_list for node in read_classes().values())):
         if isinstance(call, ast.Call) and (chosen_by := CHOSEN_BY.get(ast.unparse(call.func))):
             given = [*call.args[1:], *(keyword.value for keyword in call.keywords if keyword.arg == "dataclass")]
-            options = ast.unparse(given[0]) if given else ""
-            yield Registered(chosen_by, ast.literal_eval(call.args[0]), read_fields(options, classes))
+            defaults = read_fields(ast.unparse(given[0])) if given else {}
+            found.append(Registered(chosen_by, ast.literal_eval(call.args[0]), defaults))
+    return tuple(found)
 
 
-def read_fields(name: str, classes: dict[str, ast.ClassDef]) -> dict[str, str]:
+def read_fields(name: str) -> dict[str, str]:
     """The defaults of a dataclass and of those it is derived from; nothing of one that is not the plug-in's."""
-    if name not in classes:
+    node = read_classes().get(name)
+    if node is None:
         return {}
     found: dict[str, str] = {}
-    for base in classes[name].bases:
-        found |= read_fields(ast.unparse(base), classes)
-    for field in classes[name].body:
+    for base in node.bases:
+        found |= read_fields(ast.unparse(base))
+    for field in node.body:
         # An option that is gone has one value only.
         if isinstance(field, ast.AnnAssign) and field.value and not ast.unparse(field.value).startswith("removed("):
             found[ast.unparse(field.target)] = read_default(field.value)

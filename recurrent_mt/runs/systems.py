@@ -147,10 +147,10 @@ def model_arguments(name: str, own: Collection[str], experiment: Experiment) -> 
     decoder, encoder, embedding = experiment.decoder_size, experiment.encoder_size, experiment.embedding_size
     # A matrix that both looks words up and scores them has one width.
     shared = [f"--share-{'' if name == 'fconv' else 'decoder-'}input-output-embed"] if experiment.tied else []
-    output = [*sizes(decoder_out_embed_dim=embedding if experiment.tied else decoder), *shared]
-    embeddings = sizes(encoder_embed_dim=embedding, decoder_embed_dim=embedding)
-    recurrent = [*embeddings, *sizes(decoder_hidden_size=decoder), *output]
-    directions = ["--encoder-bidirectional", *sizes(encoder_hidden_size=encoder)]
+    output = ["--decoder-out-embed-dim", str(embedding if experiment.tied else decoder), *shared]
+    embeddings = flag_arguments({"encoder-embed-dim": embedding, "decoder-embed-dim": embedding})
+    recurrent = [*embeddings, "--decoder-hidden-size", str(decoder), *output]
+    directions = ["--encoder-bidirectional", "--encoder-hidden-size", str(encoder)]
     if name == "lstm":
         return [*recurrent, "--arch", "lstm", *directions, "--decoder-attention", "1"]
     if name == "fconv":
@@ -165,8 +165,8 @@ def model_arguments(name: str, own: Collection[str], experiment: Experiment) -> 
             "+OPTION=VALUE sets an option of fairseq-train, as in grconv_encoder-none+grconv-height=2"
         )
     # A stack of recurrences in both directions has the size of one of them; others have that of their annotations.
-    widths = {"gru_encoder": directions, "min_gru_encoder": sizes(encoder_hidden_size=encoder)}
-    width = widths.get(architecture, sizes(encoder_hidden_size=2 * encoder))
+    widths = {"gru_encoder": directions, "min_gru_encoder": ["--encoder-hidden-size", str(encoder)]}
+    width = widths.get(architecture, ["--encoder-hidden-size", str(2 * encoder)])
     # The pyramid of grConv as published is not normalized.
     normalizes = architecture in widths or "grconv-dilated" in own
     norms = [f"--{side}-layer-norm" for side in ("encoder", "decoder")[not normalizes :] if experiment.layer_norm]
@@ -197,11 +197,6 @@ def read_name(name: str) -> tuple[str, dict[str, Any]]:
     return model, own
 
 
-def sizes(**values: int) -> list[str]:
-    """Turns ``encoder_size=256`` into ``--encoder-size 256``."""
-    return [word for name, value in values.items() for word in (f"--{name.replace('_', '-')}", str(value))]
-
-
 def convolution_arguments(decoder_size: int, words: list[str]) -> list[str]:
     """Layers and kernels of fairseq's fconv_iwslt_de_en, half as wide as the recurrent decoder.
 
@@ -211,7 +206,7 @@ def convolution_arguments(decoder_size: int, words: list[str]) -> list[str]:
     """
     width, positions = math.ceil(decoder_size / 2), POSITION_LIMIT + 3
     layers = ["--encoder-layers", f"[({width}, 3)] * 4", "--decoder-layers", f"[({width}, 3)] * 3"]
-    limits = sizes(max_source_positions=positions, max_target_positions=positions)
+    limits = flag_arguments({"max-source-positions": positions, "max-target-positions": positions})
     return ["--arch", "fconv", *words, *layers, *limits]
 
 
@@ -238,10 +233,9 @@ def warmup_updates(experiment: Experiment) -> int:
     return max(1, min(experiment.updates // 10, LONGEST_WARMUP))
 
 
-def flag_arguments(values: Mapping[str, Any]) -> Iterator[str]:
+def flag_arguments(values: Mapping[str, Any]) -> list[str]:
     """``--key value`` for each; ``true`` is a flag without a value, ``false`` and ``null`` nothing."""
-    for key, value in values.items():
-        yield from option_words(key, value)
+    return [word for key, value in values.items() for word in option_words(key, value)]
 
 
 def budget_arguments(experiment: Experiment) -> list[str]:
