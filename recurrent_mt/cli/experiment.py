@@ -122,7 +122,7 @@ def report(plan: Plan, out: Path) -> None:
         print("  (bash scripts/setup.sh --demo installs what that page needs)")
     if plan.systems or not (out / "data" / "REPORT.md").is_file():
         return
-    source, target = plan.languages
+    source, target = plan.experiment.languages
     for corpus in plan.corpora.values():
         data = ":".join(f"{out}/{Path(folder).relative_to(corpus.folder)}" for folder in corpus.data_folders)
         train = ["fairseq-train", data, "--source-lang", source, "--target-lang", target]

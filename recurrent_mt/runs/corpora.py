@@ -32,7 +32,6 @@ def describe_corpus(experiment: Experiment, segmentation: str | None, *, positio
         ValueError: naming what does not go together.
         FileError: if a text is missing.
     """
-    source, target = experiment.pair.split("-")
     synthetic = experiment.corpus is None and not experiment.published
     if synthetic and experiment.pair not in SYNTHETIC_PAIRS:
         raise ValueError(
@@ -44,7 +43,7 @@ def describe_corpus(experiment: Experiment, segmentation: str | None, *, positio
     form.require_splittable()
     extra = {test.id: test for test in describe_extra_tests(experiment)}
     begin = Corpus(
-        "", (source, target), "", ["train", "valid", "test"], experiment.shards, {}, {}, form.record(), extra
+        "", experiment.languages, "", ["train", "valid", "test"], experiment.shards, {}, {}, form.record(), extra
     )
     if experiment.published:
         corpus, decisive = describe_collection(experiment, begin)
@@ -92,7 +91,7 @@ def choose_form(experiment: Experiment, segmentation: str, *, synthetic: bool) -
     The generator of the synthetic corpus knows its words: SPLIT.src and SPLIT.tgt are the tokens, true-cased, of
     SPLIT.fr and SPLIT.en, and they are taken where models read words or parts of them.
     """
-    source, target = experiment.pair.split("-")
+    source, target = experiment.languages
     record = {"SOURCE_LANG": source, "TARGET_LANG": target, "SEGMENTATION": segmentation}
     record |= {"TOKENIZER": experiment.tokenizer, "LOWERCASE": "yes" if experiment.lowercase else ""}
     form = TextForm.from_record(record, "")
@@ -214,16 +213,15 @@ def check_files(experiment: Experiment) -> list[str]:
     Raises:
         FileError: naming the file, and the line where there is one.
     """
-    source, target = experiment.pair.split("-")
     notes = []
     prefixes = {} if experiment.corpus is None or experiment.published else local_prefixes(experiment)
     for split, prefix in prefixes.items():
-        notes += check_pair(prefix, (source, target), may_have_empty_lines=split != "test")
+        notes += check_pair(prefix, experiment.languages, may_have_empty_lines=split != "test")
     for prefix in experiment.extra_tests.values():
-        check_pair(prefix, (source, target), may_have_empty_lines=False)
+        check_pair(prefix, experiment.languages, may_have_empty_lines=False)
     if prefixes:
         tests = [prefixes["test"], *experiment.extra_tests.values()]
-        notes += find_learned(prefixes["train"], tests, (source, target))
+        notes += find_learned(prefixes["train"], tests, experiment.languages)
     return notes
 
 
@@ -253,21 +251,20 @@ def describe_extra_tests(experiment: Experiment) -> list[ExtraTest]:
     """The further test sets, each named after its text."""
     tests = []
     for name, prefix in experiment.extra_tests.items():
-        marks = {side: checksum(Path(f"{prefix}.{side}")) for side in experiment.pair.split("-")}
+        marks = {side: checksum(Path(f"{prefix}.{side}")) for side in experiment.languages}
         tests.append(ExtraTest(name, f"{name}-{identify([*marks.values()])}", str(Path(prefix).resolve()), marks))
     return tests
 
 
 def list_published(experiment: Experiment) -> list[str]:
     """Each corpus with its size, as published or of the local files, for people."""
-    languages = experiment.pair.split("-")
     lines = []
     published = {corpus["id"]: corpus for corpus in experiment.published}
     pairs = megabytes = 0
     for role, texts in collect_sets(experiment).items():
         for name, prefix in texts.items():
             if prefix is not None:
-                for file in (find_file(prefix, language) for language in languages):
+                for file in (find_file(prefix, language) for language in experiment.languages):
                     lines.append(f"  {role:<5}  {file!s:<40} {file.stat().st_size:>10} bytes")
                 continue
             corpus = published[name]

@@ -119,9 +119,15 @@ class Text(Options):
     max_length: Positive = 250
     """drop training and development pairs with more tokens on a side; with `published`, training pairs alone"""
 
+    @property
+    def languages(self) -> tuple[str, str]:
+        """Source and target."""
+        source, target = self.pair.split("-")
+        return source, target
+
     @model_validator(mode="after")
     def check_text(self) -> Text:
-        source, target = self.pair.split("-")
+        source, target = self.languages
         if source == target:
             raise ValueError(f"source and target language of pair are both {source}")
         if self.extra_tests and self.corpus is None:

@@ -165,12 +165,6 @@ class Plan:
     results: str  # the folder of its tables and figures, ``results/ID``
 
     @property
-    def languages(self) -> tuple[str, str]:
-        """Source and target."""
-        source, target = self.experiment.pair.split("-")
-        return source, target
-
-    @property
     def ablation(self) -> bool:
         return self.experiment.ablation
 

@@ -49,7 +49,7 @@ def training_arguments(name: str, experiment: Experiment, read: Callable[[str], 
         common = read(experiment.configuration)
         check_left_out(name, experiment, common)
         return [*without(changed, common), *flag_arguments(changed), "--seed", SEED]
-    source, target = experiment.pair.split("-")
+    source, target = experiment.languages
     shared = [
         *("--task", "translation", "--source-lang", source, "--target-lang", target),
         *("--dropout", str(experiment.dropout), "--optimizer", "fused_adam"),
@@ -71,7 +71,7 @@ def configured_arguments(name: str, experiment: Experiment) -> list[str]:
         FileNotFoundError: if there is no such file.
         ValueError: if fairseq would reject its contents.
     """
-    source, target = experiment.pair.split("-")
+    source, target = experiment.languages
     languages = [f"task.source_lang={source}", f"task.target_lang={target}"]
     places = [assign("common.user_dir", PLUGIN), assign("task.data", DATA)]
     found = read_arguments(CONFIGURATIONS / f"{name}.yaml", [*places, *languages])
