@@ -45,15 +45,13 @@ rule join_held_out:
         "cat {input} > {output}"
 
 
-rule join_training_text:
+use rule join_held_out as join_training_text with:
     input:
         corpus("training_texts", "lang"),
     output:
         "corpora/{corpus}/clean/joined/train.{lang}",
     message:
         "Joining the training text, {wildcards.lang}"
-    shell:
-        "cat {input} > {output}"
 
 
 rule clean_text:
