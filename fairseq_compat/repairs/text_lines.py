@@ -73,14 +73,12 @@ def open_text(path, mode="r", *args, **kwargs):
     return builtins.open(path, mode, *args, **kwargs)
 
 
-def standard_input():
-    """Return standard input as a :class:`TextLines`, or as it is if a program has put something else in its place."""
-    return TextLines(sys.stdin.buffer) if hasattr(sys.stdin, "buffer") else sys.stdin
-
-
 def open_input(files, **_):
     """Do what ``fileinput.input`` does with one file, where ``-`` is standard input."""
-    return contextlib.nullcontext(standard_input()) if files == ["-"] else open_text(files[0])
+    if files != ["-"]:
+        return open_text(files[0])
+    # A program may have put something without bytes in its place.
+    return contextlib.nullcontext(TextLines(sys.stdin.buffer) if hasattr(sys.stdin, "buffer") else sys.stdin)
 
 
 @after_import(*REPAIRS["repairs.text_lines"])

@@ -39,8 +39,6 @@ from .analyze import add_input_arguments, list_inputs, read_input
 PURPOSES = {"train": "train on", "valid": "choose checkpoints by", "test": "test on"}
 #: Options that the page tells elsewhere.
 TOLD = ("SOURCE_LANG", "TARGET_LANG", "CORPUS", "SYSTEMS", "SEEDS")
-#: Section of heat maps.
-ALIGNMENTS = "Alignments"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -126,7 +124,7 @@ def read_run_figures(
     def find_place(system: Path) -> int:
         return next((names.index(name) for name in (system.name, f"{place}{system.name}") if name in names), len(names))
 
-    for section, numbers in {ALIGNMENTS: "summary.txt", "Structure": "scores.txt"}.items():
+    for section, numbers in {"Alignments": "summary.txt", "Structure": "scores.txt"}.items():
         for system in sorted(sorted((run / "figures" / section.lower()).glob("*")), key=find_place):
             if only and find_place(system) == len(names):
                 continue

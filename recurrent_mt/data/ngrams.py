@@ -70,16 +70,17 @@ class NgramModel:
                 probability = level.discounted[words] + level.backoff[0] * probability
                 continue
             context = np.roll(numbers, 1)
-            found = self._find(level.keys, self._keys(numbers, words))
+            keys = self._keys(numbers, words)
+            places = np.minimum(np.searchsorted(level.keys, keys), len(level.keys) - 1)
+            found = np.where(level.keys[places] == keys, places, -1)
             known = (context >= 0) & (positions >= length - 1)
             weight = np.where(known, level.backoff[context], 1.0)
-            own = np.where(known & (found >= 0), level.discounted[found], 0.0) if len(level.keys) else 0.0
+            own = np.where(known & (found >= 0), level.discounted[found], 0.0)
             probability = own + weight * probability
             numbers = np.where(known, found, -1)
         logarithms = np.log2(probability)
         logarithms[words == START] = 0.0
-        lengths = np.array([len(sentence) for sentence in sentences]) + self._padding + 1
-        return np.add.reduceat(logarithms, np.cumsum(lengths) - lengths)
+        return np.add.reduceat(logarithms, np.flatnonzero(positions == 0))
 
     @property
     def _padding(self) -> int:
@@ -120,11 +121,3 @@ class NgramModel:
         backoff = np.divide(discount * types, totals, out=np.ones(len(totals)), where=totals > 0)
         own = np.maximum(counts - discount, 0.0)
         return _Level(keys, np.divide(own, totals[context], out=np.zeros(len(own)), where=own > 0), backoff)
-
-    @staticmethod
-    def _find(sorted_keys: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """The places of keys, -1 for those that are not there."""
-        if not len(sorted_keys):
-            return np.full(len(keys), -1)
-        places = np.minimum(np.searchsorted(sorted_keys, keys), len(sorted_keys) - 1)
-        return np.where(sorted_keys[places] == keys, places, -1)
