@@ -41,15 +41,9 @@ def get_batch_iterator(
 @around("fairseq.tasks.translation", "TranslationTask.setup_task")
 def setup_task(setup, cls, *args, **kwargs):
     """Refuse training data in parts, ``a:b``, of which fairseq 0.12.2 reads the dictionary of the first alone."""
-    task = setup(cls, *args, **kwargs)
-    _check_parts(task)
-    return task
-
-
-def _check_parts(task):
-    """Raises ValueError if one of several folders of training data has another dictionary than the first."""
     from fairseq.utils import split_paths
 
+    task = setup(cls, *args, **kwargs)
     options = task_options(task)
     first, *others = split_paths(options.data or "")
     for name in [f"dict.{language}.txt" for language in (options.source_lang, options.target_lang)]:
@@ -60,6 +54,7 @@ def _check_parts(task):
                     f"{path} has other words than {os.path.join(first, name)}, and training data in parts has one "
                     "dictionary: give it to fairseq-preprocess as --srcdict and --tgtdict"
                 )
+    return task
 
 
 @around("fairseq.tasks.translation", "TranslationTask.state_dict")

@@ -104,19 +104,14 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
         help="the system others are tested against (default: that of the experiment; else the first system that is one "
         "of lstm, fconv, and transformer; else the first)",
     )
-    add_resamples_argument(what)
-    what.add_argument("--length-limits", dest="limits", type=whole_numbers, default=Settings.limits, help="10,20,30,…")
-    add_jobs_argument(parser)
-
-
-def add_resamples_argument(parser: Any) -> None:
-    """Adds ``--resamples`` to a parser or a group of it."""
-    parser.add_argument(
+    what.add_argument(
         "--resamples",
         type=int,
         default=Settings.resamples,
         help="bootstrap resamples of intervals, and trials of the test; 0: neither (%(default)s)",
     )
+    what.add_argument("--length-limits", dest="limits", type=whole_numbers, default=Settings.limits, help="10,20,30,…")
+    add_jobs_argument(parser)
 
 
 def read_input(options: argparse.Namespace) -> dict[str, Any]:

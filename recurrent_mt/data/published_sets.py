@@ -72,16 +72,12 @@ def look_up(identifiers: list[str]) -> list[PublishedSet]:
                 raise ValueError(
                     f"mtdata knows no corpus {identifier}; its command `mtdata list -id` prints all it knows"
                 )
-            found.append(_published(INDEX[key]))
+            entry = INDEX[key]
+            if not isinstance(entry.url, str):
+                raise ValueError(f"{identifier}: only corpora in one file are read here")
+            columns = list(entry.cols) if entry.cols else None
+            found.append(PublishedSet(str(entry.did), entry.url, entry.in_paths, entry.in_ext or entry.ext, columns))
     return found
-
-
-def _published(entry) -> PublishedSet:  # type: ignore[no-untyped-def]
-    if not isinstance(entry.url, str):
-        raise ValueError(f"{entry.did}: only corpora in one file are read here")
-    return PublishedSet(
-        str(entry.did), entry.url, entry.in_paths, entry.in_ext or entry.ext, list(entry.cols) if entry.cols else None
-    )
 
 
 def save(sets: list[PublishedSet], path: Path) -> None:

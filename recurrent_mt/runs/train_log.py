@@ -97,7 +97,8 @@ class ReportTotals:
         self.wall: dict[int, float] = {}  # the last reading of each call: fairseq counts from each start anew
         self.least_free = math.inf
         self.tokens = self.seconds = 0.0
-        #: The update that the running interval began with; None once something else than training happened in it.
+        #: The update that the running interval began with; None once something else than training happened in it, or a
+        #: call of fairseq-train began.
         self.first_update: int | None = None
 
     @property
@@ -105,10 +106,6 @@ class ReportTotals:
         """Of all calls; None if one that resumed another has no reading."""
         first, *resumed = self.wall.values() or [0.0]
         return sum(resumed, first) if all(resumed) else None
-
-    def interrupt(self) -> None:
-        """A call of fairseq-train begins, or something else than training happens in the running interval."""
-        self.first_update = None
 
     def report(self, tag: str, stats: dict[str, float], call: int) -> None:
         """Adds a report: ``train_inner`` at the end of an interval, ``train`` of an epoch, or ``valid``."""
@@ -146,11 +143,11 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
             parameters.append(int(match[1].replace(",", "")) - copies.take())
             if parameters[-1] != parameters[0]:
                 raise FileError(path, "a second model, of another size: two runs in one file", line=line)
-            totals.interrupt()
+            totals.first_update = None
         elif match := REPORT.search(text) or (SIMPLE_REPORT.search(text) if following else None):
             totals.report(match[1], parse_report(path, match, line), call=len(parameters))
         elif INTERRUPTION.search(text):
-            totals.interrupt()
+            totals.first_update = None
         elif BEGINNING in text:
             totals = ReportTotals()
         elif match := GPU_MEMORY.search(text):
