@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from ..text_files import FileError, read_lines
 from .outcomes import read_end
@@ -199,26 +198,20 @@ def parse_report(path: str | PathLike[str], match: re.Match[str], line: int) -> 
         stats = {key.removeprefix(f"{tag}_"): value for key, value in stats.items()}
     if "num_updates" not in stats or "loss" not in stats:
         raise FileError(path, f"a {tag} report without num_updates or loss", line=line)
-    numbers = {name: parse_number(stats[name]) for name in NUMBERS if name in stats}
-    for name, number in numbers.items():
+    numbers = {}
+    for name in (name for name in NUMBERS if name in stats):
+        with suppress(TypeError, ValueError, OverflowError):
+            numbers[name] = float(stats[name])  # in quotes, as fairseq writes them
         # A model that has diverged has any loss.
-        if number is None or (name not in ("loss", "nll_loss") and not 0 <= number < math.inf):
+        if name not in numbers or not (name in ("loss", "nll_loss") or 0 <= numbers[name] < math.inf):
             raise FileError(path, f"a {tag} report whose {name} is {str(stats[name])[:80]!r}", line=line)
-    return {name: number for name, number in numbers.items() if number is not None}
+    return numbers
 
 
 def parse_simple_report(text: str) -> dict[str, str]:
     """The numbers by name of "100 / 1240 loss=11.812, wps=1634.8" or "loss 5.964 | wps 923"."""
     parts = (part.replace("=", " ").split() for part in re.split("[,|]", text))
     return {words[-2]: words[-1] for words in parts if len(words) > 1}
-
-
-def parse_number(value: Any) -> float | None:
-    """A number as fairseq writes them, in quotes; None for anything else."""
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
 
 
 def read_peak_memory(file: Path) -> float | None:
