@@ -18,14 +18,8 @@ from .defaults import list_registered
 
 #: This project's models.
 ARCHITECTURES = tuple(sorted(one.name for one in list_registered() if one.chosen_by == "--arch"))
-#: What the ``_name`` of a group of a configuration is called on the command line.
-GROUPS = {
-    "model": "arch",
-    "task": "task",
-    "criterion": "criterion",
-    "optimizer": "optimizer",
-    "lr_scheduler": "lr-scheduler",
-}
+#: The groups of a configuration that have a ``_name``: on the command line, the value of --GROUP, of a model of --arch.
+NAMED = ("model", "task", "criterion", "optimizer", "lr_scheduler")
 #: What may be set: numbers, switches, and choices, but for names of files that are read as data, of word vectors
 #: (``*_embed_path``). An option that only NAME_encoder has begins with NAME.
 SETTABLE = re.compile(
@@ -141,9 +135,9 @@ def option_arguments(group: str, key: str, value: Any, *, trusted: bool = False)
         ValueError: if it is no option with a value.
     """
     if key == "_name":
-        if group not in GROUPS:
+        if group not in NAMED:
             raise ValueError(f"{group} has no _name")
-        key = GROUPS[group]
+        key = "arch" if group == "model" else group
     if isinstance(value, list):
         value = ",".join(map(str, value))
     # The plug-in is always the caller's own, over whatever a file says.
