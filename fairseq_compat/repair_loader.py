@@ -25,17 +25,13 @@ def repair(module):
 
 
 class RepairLoader:
-    """Takes the place of a module's own loader until the module is executed."""
+    """Takes the place of a module's own loader until the module is executed; that loader does all else."""
 
     def __init__(self, loader):
         self._loader = loader
 
     def __getattr__(self, name):
         return getattr(self._loader, name)
-
-    def create_module(self, spec):
-        """Leave this to the module's own loader."""
-        return self._loader.create_module(spec)
 
     def exec_module(self, module):
         """Give the module its own loader back, execute it, and repair it."""
