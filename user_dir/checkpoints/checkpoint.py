@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from fairseq import checkpoint_utils
 from fairseq.data import Dictionary, LanguagePairDataset
+from omegaconf import OmegaConf
 from torch import Tensor
 
 from recurrent_mt.text_files import write_aside
@@ -73,11 +74,12 @@ class Checkpoint:
             raise ValueError(f"{len(sources)} source sentences, but {len(targets)} target sentences")
         source_ids = token_ids(sources, self.task.source_dictionary)
         target_ids = None if targets is None else token_ids(targets, self.task.target_dictionary)
-        longest_source, longest_target = self.model.max_positions()
-        for number, ids in enumerate(source_ids):
-            check_length(number, ids, "source", longest_source)
-        for number, ids in enumerate(target_ids or []):
-            check_length(number, ids, "target", longest_target)
+        sides = zip(("source", "target"), (source_ids, target_ids or []), self.model.max_positions())
+        for side, sentences, longest in sides:
+            for number, count in enumerate(map(len, sentences)):
+                if count > longest:
+                    message = f"{side} sentence {number} has {count} tokens, </s> included; the model takes {longest}"
+                    raise ValueError(message)
         dataset = LanguagePairDataset(
             source_ids,
             [ids.numel() for ids in source_ids],
@@ -116,23 +118,13 @@ def token_ids(sentences: Sequence[str], dictionary: Dictionary) -> list[Tensor]:
     return [dictionary.encode_line(text, add_if_not_exist=False).long() for text in sentences]
 
 
-def check_length(number: int, ids: Tensor, side: str, longest: int) -> None:
-    """Rejects a sentence that is too long.
-
-    Raises:
-        ValueError: naming the sentence.
-    """
-    if ids.numel() > longest:
-        raise ValueError(f"{side} sentence {number} has {ids.numel()} tokens, </s> included; the model takes {longest}")
-
-
 def tokens_of(text: str) -> list[str]:
     """The tokens as :func:`token_ids` sees them, with ``</s>`` at the end."""
     return [*text.split(), "</s>"]
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
-    """What a checkpoint holds.
+    """What a checkpoint holds, with its options as plain dictionaries.
 
     Raises:
         ValueError: if there is no such file, or if it is no checkpoint.
@@ -140,9 +132,11 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise ValueError(f"there is no checkpoint {path}")
     try:
-        return checkpoint_utils.load_checkpoint_to_cpu(str(path))
+        state = checkpoint_utils.load_checkpoint_to_cpu(str(path))
+        state["cfg"] = OmegaConf.to_container(state["cfg"], resolve=True, enum_to_str=True)
     except Exception as error:  # whatever PyTorch and fairseq raise for a file of another kind
         raise ValueError(f"{path} cannot be loaded: {first_reason(error)}") from error
+    return state
 
 
 def change_parameters(parameters: dict[str, Tensor], change: Callable[[str, Tensor], Tensor]) -> dict[str, Tensor]:
@@ -154,17 +148,22 @@ def change_parameters(parameters: dict[str, Tensor], change: Callable[[str, Tens
     return {name: made[value.data_ptr(), value.shape] for name, value in parameters.items()}
 
 
+def model_options(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The model's among all options, to be read and changed; older checkpoints have a namespace of them."""
+    model = config["model"]
+    return vars(model) if isinstance(model, Namespace) else model
+
+
 def write_model(path: Path, config: Any, parameters: Mapping[str, Tensor], *, state: Mapping[str, Any]) -> None:
     """Writes a model whole or not at all; the folder is created if missing.
 
     Args:
         path: the file.
-        config: the model's options. Files of pretrained embeddings are left out: they need not exist any more.
+        config: all options. Files of pretrained embeddings are left out: they need not exist any more.
         parameters: the model's.
         state: what else the checkpoint has; what concerns its training is left out.
     """
-    model = config["model"]
-    options = vars(model) if isinstance(model, Namespace) else model
+    options = model_options(config)
     options.update({name: value for name, value in NO_EMBEDDING_FILES.items() if name in options})
     whole = {
         **state,

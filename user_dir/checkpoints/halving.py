@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from omegaconf import OmegaConf
 from torch import Tensor
 
 from .checkpoint import change_parameters, read_checkpoint, write_model
@@ -35,8 +34,7 @@ def write_half_precision(checkpoint: Path, path: Path) -> ModelFacts:
     for name, parameter in halved.items():
         if not torch.isfinite(parameter).all():
             raise ValueError(f"{checkpoint}: {name} has numbers that half precision cannot hold")
-    config: Any = OmegaConf.to_container(OmegaConf.create(state["cfg"]), resolve=True, enum_to_str=True)
-    config = forget_places(config)
+    config = forget_places(state["cfg"])
     if "autocast" in config["model"]:
         config["model"]["autocast"] = "none"
     write_model(path, config, halved, state={"args": None, "task_state": {}})

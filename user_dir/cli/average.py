@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
-from omegaconf import OmegaConf
 from torch import Tensor
 
 from recurrent_mt.text_files import check_output_files
@@ -64,10 +63,7 @@ def average_checkpoints(paths: Sequence[Path], out: Path, *, ema: bool = False) 
         for name, value in parameters.items():
             sums[name] = value.double() if name not in sums else sums[name] + value.double()
     means = change_parameters(parameters, lambda name, value: mean(sums[name], len(paths), like=value))
-    config = state["cfg"]
-    if OmegaConf.is_config(config):
-        config = OmegaConf.to_container(config, resolve=True, enum_to_str=True)
-    write_model(out, config, means, state=state)
+    write_model(out, state["cfg"], means, state=state)
 
 
 def shapes(parameters: Mapping[str, Tensor]) -> dict[str, torch.Size]:

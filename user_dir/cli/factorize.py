@@ -15,16 +15,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from omegaconf import OmegaConf, open_dict
 from torch import Tensor
 
 from recurrent_mt.arguments import positive
 from recurrent_mt.layers.weights import kept_share, truncate
 from recurrent_mt.text_files import check_output_files
 
-from ..checkpoints.checkpoint import read_checkpoint, write_model
+from ..checkpoints.checkpoint import model_options, read_checkpoint, write_model
 
 #: The matrices that ``--gru-rank`` factors, by the last part of their names; no other layer has weights with these
 #: names.
@@ -97,8 +96,9 @@ def factorize_checkpoint(checkpoint: Path, save_dir: Path, *, rank: int) -> tupl
         model, matrices = factor_matrices(state["model"], rank)
     except ValueError as error:
         raise ValueError(f"{checkpoint}: {error}") from error
-    config = OmegaConf.to_container(low_rank_options(state["cfg"], rank), resolve=True, enum_to_str=True)
-    write_model(made, config, model, state=state)
+    radii = {"encoder_spectral_radius": 1.0, "decoder_spectral_radius": 1.0}
+    model_options(state["cfg"]).update(gru_rank=rank, initialization="default", **radii, recurrent_dropout=0.0)
+    write_model(made, state["cfg"], model, state=state)
     return made, matrices
 
 
@@ -123,16 +123,3 @@ def factor_matrices(model: Mapping[str, Tensor], rank: int) -> tuple[dict[str, T
     if not matrices:
         raise ValueError("it has no GRU layer of this package")
     return parameters, matrices
-
-
-def low_rank_options(config: Any, rank: int) -> Any:
-    """The checkpoint's configuration with that rank, and without what no low-rank layer has."""
-    radii = {"encoder_spectral_radius": 1.0, "decoder_spectral_radius": 1.0}
-    options = {"gru_rank": rank, "initialization": "default", **radii, "recurrent_dropout": 0.0}
-    model = config["model"]
-    if isinstance(model, argparse.Namespace):
-        vars(model).update(options)
-    else:
-        with open_dict(config):
-            model.update(options)
-    return config
