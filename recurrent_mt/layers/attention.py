@@ -13,7 +13,6 @@ from ..kernels.packing import Packing
 from .dropout import Dropout
 from .encoder_output import EncoderOutput
 from .grid import left_aligned, right_padding
-from .linear import Linear
 from .weights import projection, xavier_blocks_
 
 ATTENTIONS = ("additive", "dot", "general", "scaled_dot", "scaled_general")
@@ -50,10 +49,8 @@ class Attention(nn.Module):
                 f"{annotation_size}: make --decoder-hidden-size the encoder's output size, or use scaled_general"
             )
         self.scale = state_size**-0.5 if kind.startswith("scaled_") else 1.0
-        self.key = None if compares_directly else Linear(annotation_size, state_size, bias=False)
+        self.key = None if compares_directly else projection(annotation_size, state_size, bias=False)
         self.query_weight = self.score = None
-        if self.key is not None:
-            nn.init.xavier_uniform_(self.key.weight)
         if kind == "additive":
             self.query_weight = nn.Parameter(torch.empty(state_size, state_size))
             self.score = nn.Parameter(torch.empty(state_size))

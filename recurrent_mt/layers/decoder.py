@@ -17,7 +17,7 @@ from .encoder_output import EncoderOutput, for_each_hypothesis, keep_sentences, 
 from .gru import GRU
 from .linear import Linear
 from .time_skip import last_states
-from .weights import multiply
+from .weights import multiply, projection
 
 
 class Readout(nn.Module):
@@ -196,9 +196,7 @@ class GRUDecoder(nn.Module):
         self.readout = readout
         self.word_first = word_first
         self.self_attention = self_attention
-        self.initial = Linear(summary_size, num_layers * size)
-        nn.init.xavier_uniform_(self.initial.weight)
-        nn.init.zeros_(self.initial.bias)
+        self.initial = projection(summary_size, num_layers * size)
 
     @property
     def has_attention(self) -> bool:

@@ -14,9 +14,8 @@ from .attention import Attention, DecoderSelfAttention
 from .decoder import DecoderState, Readout
 from .dropout import Dropout
 from .encoder_output import EncoderOutput, for_each_hypothesis
-from .linear import Linear
 from .min_gru import MinGRU
-from .weights import multiply
+from .weights import multiply, projection
 
 
 class MinGRUDecoder(nn.Module):
@@ -77,9 +76,7 @@ class MinGRUDecoder(nn.Module):
         self.dropout = Dropout(dropout, owner=type(self).__name__)
         self.readout = readout
         self.self_attention = self_attention
-        self.initial = Linear(summary_size, (num_layers + 1) * size)
-        nn.init.xavier_uniform_(self.initial.weight)
-        nn.init.zeros_(self.initial.bias)
+        self.initial = projection(summary_size, (num_layers + 1) * size)
 
     @property
     def has_attention(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import logging
 from typing import Any, cast
 
 from fairseq.dataclass.configs import FairseqConfig
@@ -22,15 +21,13 @@ from recurrent_mt.layers.linear import Linear
 from recurrent_mt.layers.min_gru import MinGRU
 from recurrent_mt.layers.min_gru_decoder import MinGRUDecoder
 from recurrent_mt.layers.published_initialization import initialize_as_published_
+from recurrent_mt.layers.weights import projection
 
 from .autocast import Autocast
 from .config import WORD_FIRST, EncoderDecoderConfig
 from .embeddings import build_embeddings, load_pretrained
 from .model import Decoder, Encoder
 from .removed import check_removed
-
-logger = logging.getLogger(__name__)
-
 
 #: The least that options may be, by how their names end: less would be another model, without a word.
 LEAST = {
@@ -252,11 +249,7 @@ def build_output(cfg: EncoderDecoderConfig, target_embedding: nn.Embedding) -> n
     else:
         nn.init.uniform_(output.weight, -0.1, 0.1)
         nn.init.zeros_(output.bias)
-    if not rank:
-        return output
-    factor = Linear(size, rank, bias=False)
-    nn.init.xavier_uniform_(factor.weight)
-    return nn.Sequential(factor, output)
+    return nn.Sequential(projection(size, rank, bias=False), output) if rank else output
 
 
 def gru_variant(cfg: EncoderDecoderConfig, side: str) -> GRUVariant:
