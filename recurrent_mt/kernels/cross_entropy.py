@@ -58,8 +58,8 @@ def cross_entropy(
         dtype; see :class:`recurrent_mt.kernels.dispatch.Call`.
 
     Raises:
-        ValueError: if the shapes do not fit together, if ε is out of range or there is no other word, or if an
-            implementation is asked for that cannot run here.
+        ValueError: if the shapes do not fit together, if ε is out of range, or if an implementation is asked for that
+            cannot run here.
     """
     _check(features, weight, bias, target, label_smoothing)
     if not torch.is_grad_enabled():  # which no autograd.Function is told
@@ -85,8 +85,6 @@ def _check(
         )
     if not 0 <= label_smoothing < 1:
         raise ValueError(f"label_smoothing must be from 0 to below 1, not {label_smoothing}")
-    if label_smoothing and vocabulary == 1:
-        raise ValueError(f"label_smoothing is {label_smoothing}, but a vocabulary of one word has no others")
 
 
 def reference_cross_entropy(

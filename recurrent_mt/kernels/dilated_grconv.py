@@ -34,11 +34,6 @@ class DilatedGRConvWeights(NamedTuple):
         """The weights of one level, counted from 1."""
         return GRConvWeights(*(sets[own_set(number, sets.size(0))] for sets in self))
 
-    def to(self, dtype: torch.dtype) -> DilatedGRConvWeights:
-        """The matrices in another dtype; the biases are unchanged."""
-        names = ("left", "right", "gate_left", "gate_right")
-        return self._replace(**{name: getattr(self, name).to(dtype) for name in names})
-
     def check(self, size: int) -> None:
         """Rejects weights that do not fit nodes of that width or each other.
 
@@ -159,7 +154,8 @@ def packed_dilated_grconv(
     ``level`` is how one level is computed.
     """
     plan = _Plan(tuple(batch_sizes), count_levels(batch_sizes, height), level)
-    nodes, sums, gates = _PackedDilatedGRConv.apply(leaves, *stacked(weights.to(products), plan.levels), plan)
+    both, bias = stacked(weights, plan.levels)
+    nodes, sums, gates = _PackedDilatedGRConv.apply(leaves, both.to(products), bias, plan)
     return DilatedGRConvOutput(nodes, sums, nodes.index_select(0, last_rows(batch_sizes, nodes.device)), gates)
 
 

@@ -162,7 +162,7 @@ class Rectangle(NamedTuple):
 
     def spread(self, packed: Tensor) -> Tensor:
         """Packed rows in their places: (N, …) → (T' * B', …)."""
-        return _Spread.apply(packed, self.rows, self.sentences * self.positions)
+        return _spread(packed, self.rows, self.sentences * self.positions)
 
     def gather(self, spread: Tensor) -> Tensor:
         """The inverse of :meth:`spread`."""
@@ -188,18 +188,13 @@ def rounded(number: int, *, least: int) -> int:
     return -(-number // step) * step
 
 
-class _Spread(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, packed: Tensor, rows: Tensor, size: int) -> Tensor:
-        ctx.save_for_backward(rows)
-        return packed.new_zeros(size, *packed.shape[1:]).index_copy_(0, rows, packed)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
-        return _Gather.apply(grad, *ctx.saved_tensors), None, None
+def _spread(packed: Tensor, rows: Tensor, size: int) -> Tensor:
+    return packed.new_zeros(size, *packed.shape[1:]).index_copy_(0, rows, packed)
 
 
 class _Gather(torch.autograd.Function):
+    """The gradient is copied: torch would add it to zeros, row by row."""
+
     @staticmethod
     def forward(ctx: Any, spread: Tensor, rows: Tensor) -> Tensor:
         ctx.save_for_backward(rows)
@@ -208,4 +203,4 @@ class _Gather(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
-        return _Spread.apply(grad, *ctx.saved_tensors, ctx.size), None
+        return _spread(grad, *ctx.saved_tensors, ctx.size), None
