@@ -203,4 +203,5 @@ class _Gather(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
-        return _spread(grad, *ctx.saved_tensors, ctx.size), None
+        (rows,) = ctx.saved_tensors
+        return _spread(grad, rows, ctx.size), None

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ..kernels.attention import AttentionWeights
+from ..kernels.attention import AttentionWeights, Memory, attend
 from ..kernels.packing import Packing
 from .dropout import Dropout
-from .encoder_output import EncoderOutput
+from .encoder_output import EncoderOutput, for_each_hypothesis
 from .grid import left_aligned, right_padding
 from .weights import projection, xavier_blocks_
 
@@ -65,6 +65,30 @@ class Attention(nn.Module):
     def weights(self) -> AttentionWeights:
         """What :func:`recurrent_mt.kernels.attention.attend` takes besides the keys."""
         return AttentionWeights(self.query_weight, self.score)
+
+
+def readable(attention: Attention | None, source: EncoderOutput) -> Tensor:
+    """What contexts are made of: the annotations (B, S', D), or, without attention, the summary (B, 1, C)."""
+    return source.summary.unsqueeze(1) if attention is None else source.annotations
+
+
+def read(
+    attention: Attention | None, queries: Tensor, source: EncoderOutput, keys: Tensor, values: Tensor
+) -> tuple[Tensor, Tensor | None]:
+    """For queries (N, H) of a step, the sums (N, P) of values under their attention (N, S'), if there is attention.
+
+    A product of the context is the same sum of the products of what is :func:`readable`, up to rounding.
+
+    Args:
+        attention: how queries ask; None where one value serves a whole sentence.
+        queries: (N, H).
+        source: the encoded batch.
+        keys: (B, S', A) of :meth:`Attention.project`.
+        values: as many as are :func:`readable`, of any width P.
+    """
+    if attention is None:
+        return for_each_hypothesis(values.squeeze(1), source.beam), None
+    return attend(queries, Memory(keys, values, source.padding_mask), attention.weights())
 
 
 class KeyValueCache(NamedTuple):

@@ -13,8 +13,8 @@ from ..kernels.attentive_gru import attentive_gru
 from ..kernels.dispatch import products_dtype, using
 from ..kernels.matrix import as_matrix
 from ..kernels.packing import Packing
-from .attention import Attention
-from .encoder_output import EncoderOutput, for_each_hypothesis
+from .attention import Attention, readable
+from .encoder_output import EncoderOutput
 from .gru import GRU
 from .gru_cell import PLAIN, GRUVariant, run_steps
 from .weights import kernel_weight, multiply, weight_of_rank, xavier_blocks_
@@ -123,28 +123,9 @@ class ConditionedGRU(nn.Module):
 
         return step
 
-    def readable(self, source: EncoderOutput) -> Tensor:
-        """What a context is made of: the annotations (B, S', D), or the summary (B, 1, C)."""
-        return source.summary.unsqueeze(1) if self.attention is None else source.annotations
-
     def products(self, source: EncoderOutput, keys: Tensor) -> Tensor:
-        """What :meth:`readable` adds to the gates and the candidate: (B, S', 3H)."""
+        """What each :func:`~recurrent_mt.layers.attention.readable` adds to gates and candidate: (B, S', 3H)."""
         return keys if self.attention is None else self._products(source)
 
     def _products(self, source: EncoderOutput) -> Tensor:
-        return multiply(self.readable(source), self.context_weight)
-
-    def read(self, state: Tensor, source: EncoderOutput, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor | None]:
-        """For what enters a step (n, H), the sum (n, P) of values under its attention (n, S'), if there is attention.
-
-        A product of the context is the same sum of the products of :meth:`readable`, up to rounding.
-
-        Args:
-            state: (n, H).
-            source: the encoded batch.
-            keys: as returned by :meth:`keys`.
-            values: as many as :meth:`readable` returns, of any width P.
-        """
-        if self.attention is None:
-            return for_each_hypothesis(values.squeeze(1), source.beam), None
-        return attend(state, Memory(keys, values, source.padding_mask), self.attention.weights())
+        return multiply(readable(self.attention, source), self.context_weight)

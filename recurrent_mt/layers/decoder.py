@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from ..kernels.packing import Packing, following_rows, make_step_packing, previous_rows
-from .attention import DecoderSelfAttention, KeyValueCache
+from .attention import Attention, DecoderSelfAttention, KeyValueCache, read, readable
 from .conditioned_gru import ConditionedGRU
 from .dropout import Dropout
 from .encoder_output import EncoderOutput, for_each_hypothesis, keep_sentences, select
@@ -199,8 +199,8 @@ class GRUDecoder(nn.Module):
         self.initial = projection(summary_size, num_layers * size)
 
     @property
-    def has_attention(self) -> bool:
-        return self.first.attention is not None
+    def attention(self) -> Attention | None:
+        return self.first.attention
 
     def start(self, source: EncoderOutput) -> DecoderState:
         """Returns the state before the first step."""
@@ -271,7 +271,7 @@ class GRUDecoder(nn.Module):
             embedded, inputs, previous = (rows.index_select(0, word) for rows in (embedded, inputs, previous))
         packing = make_step_packing(embedded.size(0), embedded.device)
         histories = state.histories()
-        read_before = self.word_first and self.has_attention
+        read_before = self.word_first and self.attention is not None
         if read_before:
             context = state.context
         else:
@@ -290,8 +290,8 @@ class GRUDecoder(nn.Module):
 
     def multiply_source(self, state: DecoderState, source: EncoderOutput) -> DecoderState:
         """The state with the products of the source and of a context read before."""
-        readable = self.first.readable(source)
-        products = torch.cat([self.first.products(source, state.keys), self.readout.context(readable)], dim=2)
+        read_out = self.readout.context(readable(self.attention, source))
+        products = torch.cat([self.first.products(source, state.keys), read_out], dim=2)
         if not state.context.size(1):
             return state._replace(products=products)
         context = [multiply(state.context, self.first.context_weight), self.readout.context(state.context)]
@@ -299,7 +299,7 @@ class GRUDecoder(nn.Module):
 
     def _read(self, history: Tensor, source: EncoderOutput, state: DecoderState) -> tuple[Tensor, Tensor | None]:
         """The context's products (N, P) and the attention (N, S') or None for a step that these last states enter."""
-        return self.first.read(self.first.gru.previous_state(history), source, state.keys, state.products)
+        return read(self.attention, self.first.gru.previous_state(history), source, state.keys, state.products)
 
     def _top(self) -> GRU:
         return cast(GRU, self.upper[-1]) if len(self.upper) else self.first.gru

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from torch import Tensor, nn
 
 from ..kernels.linear import linear
@@ -13,3 +15,8 @@ class Linear(nn.Linear):
     def forward(self, rows: Tensor) -> Tensor:
         """(…, K) → (…, M)."""
         return linear(rows, self.weight, self.bias)
+
+
+def output_layers(output: nn.Module) -> list[nn.Linear]:
+    """The layers from a decoder's features to scores: one, or two."""
+    return cast("list[nn.Linear]", list(output) if isinstance(output, nn.Sequential) else [output])

@@ -8,9 +8,9 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from ..kernels.attention import Memory, attend, attend_sentences
+from ..kernels.attention import Memory, attend_sentences
 from ..kernels.packing import Packing
-from .attention import Attention, DecoderSelfAttention
+from .attention import Attention, DecoderSelfAttention, read, readable
 from .decoder import DecoderState, Readout
 from .dropout import Dropout
 from .encoder_output import EncoderOutput, for_each_hypothesis
@@ -79,10 +79,6 @@ class MinGRUDecoder(nn.Module):
         self.initial = projection(summary_size, (num_layers + 1) * size)
 
     @property
-    def has_attention(self) -> bool:
-        return self.attention is not None
-
-    @property
     def second_hop(self) -> bool:
         return self.attention is not None and self.attention.hops == 2
 
@@ -91,8 +87,8 @@ class MinGRUDecoder(nn.Module):
         hidden = torch.tanh(self.initial(source.summary)).unflatten(1, (-1, self.size))
         # Under autocast the products are narrow; states are not.
         hidden = for_each_hypothesis(hidden.to(self.below.bias.dtype), source.beam)
-        readable = self._readable(source)
-        keys = readable if self.attention is None else self.attention.project(readable)
+        rows = readable(self.attention, source)
+        keys = rows if self.attention is None else self.attention.project(rows)
         none = hidden.new_zeros(hidden.size(0), 0)
         entered = hidden.new_zeros(*hidden.shape[:2], 0 if self.below.shift is None else 2, self.size)
         return DecoderState(hidden, keys, keys.new_zeros(keys.size(0), 0, 0), entered, none)
@@ -158,10 +154,10 @@ class MinGRUDecoder(nn.Module):
             return layer.output(layers[-1], rows)
 
         top = run(self.below, inputs, embedded)
-        context, attention = self._read(top, source, state)
+        context, attention = read(self.attention, top, source, state.keys, state.products)
         top = top + run(self.above, context[:, : 2 * self.size] + self.above.bias, None)
         if self.second_hop:
-            context, attention = self._read(top, source, state)
+            context, attention = read(self.attention, top, source, state.keys, state.products)
         for layer in cast("Iterable[MinGRU]", self.upper):
             rows = self.dropout(top)
             top = top + run(layer, layer.project(rows), rows)
@@ -175,13 +171,9 @@ class MinGRUDecoder(nn.Module):
 
     def multiply_source(self, state: DecoderState, source: EncoderOutput) -> DecoderState:
         """The state with the products of the source: those for :attr:`above`, then those for the readout."""
-        readable = self._readable(source)
-        products = [multiply(readable, self.above.input_weight), self.readout.context(readable)]
+        rows = readable(self.attention, source)
+        products = [multiply(rows, self.above.input_weight), self.readout.context(rows)]
         return state._replace(products=torch.cat(products, dim=2))
-
-    def _readable(self, source: EncoderOutput) -> Tensor:
-        """What a context is made of: the annotations (B, S', D) or, without attention, the summary (B, 1, C)."""
-        return source.summary.unsqueeze(1) if self.attention is None else source.annotations
 
     def _last_products(self, layer: MinGRU, rows: Tensor, packing: Packing) -> Tensor:
         """The products (B, 2H) of each sentence's last row with a layer's weights, zeros if it has none."""
@@ -197,9 +189,3 @@ class MinGRUDecoder(nn.Module):
             return packing.sort(source.summary).index_select(0, packing.sentence), None
         memory = Memory(keys, source.annotations, source.padding_mask)
         return attend_sentences(queries, packing, memory, self.attention.weights())
-
-    def _read(self, queries: Tensor, source: EncoderOutput, state: DecoderState) -> tuple[Tensor, Tensor | None]:
-        """The sums (N, P) of the source's products for queries (N, H), and their attention (N, S') or None."""
-        if self.attention is None:
-            return for_each_hypothesis(state.products.squeeze(1), source.beam), None
-        return attend(queries, Memory(state.keys, state.products, source.padding_mask), self.attention.weights())

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple, cast
 
 from torch import nn
 
-from ..layers.attention import Attention
 from ..layers.decoder import GRUDecoder
 from ..layers.gru import GRU
+from ..layers.linear import output_layers
 from ..layers.min_gru import MinGRU
 from ..layers.min_gru_decoder import MinGRUDecoder
 from .encoders import Encoded
@@ -61,14 +61,9 @@ def state_shapes(decoder: AnyDecoder) -> dict[str, list[Any]]:
         entered = {} if decoder.below.shift is None else {"entered": ["N", 2 * width]}
         return {"hidden": ["N", width], **entered}
     shapes: dict[str, list[Any]] = {"hidden": ["N", (len(decoder.upper) + 1) * decoder.first.gru.hidden_size]}
-    if decoder.word_first and decoder.has_attention:
+    if decoder.word_first and decoder.attention is not None:
         shapes["context"] = ["N", entering_width(decoder)]
     return shapes
-
-
-def attention_of(decoder: AnyDecoder) -> Attention | None:
-    """The decoder's attention, if it has any."""
-    return decoder.attention if isinstance(decoder, MinGRUDecoder) else decoder.first.attention
 
 
 def entering_width(decoder: AnyDecoder) -> int:
@@ -83,7 +78,7 @@ def products_width(decoder: AnyDecoder) -> int:
 
 def prepare_source(graph: Graph, decoder: AnyDecoder, encoded: Encoded, words: Words) -> tuple[Source, dict[str, str]]:
     """The source as every step reads it, and the state before the first step of a hypothesis each, by name."""
-    attention, shapes = attention_of(decoder), state_shapes(decoder)
+    attention, shapes = decoder.attention, state_shapes(decoder)
     readable = encoded.summary if attention is None else encoded.annotations
     values = readable
     if reads_products(decoder):
@@ -109,7 +104,7 @@ def prepare_source(graph: Graph, decoder: AnyDecoder, encoded: Encoded, words: W
 def reads_products(decoder: AnyDecoder) -> bool:
     """Whether annotations are multiplied once, not the context at each step: without attention, or of many weights."""
     weights = products_width(decoder) * decoder.readout.context.in_features
-    return attention_of(decoder) is None or weights > MOST_WEIGHTS
+    return decoder.attention is None or weights > MOST_WEIGHTS
 
 
 def context_layers(decoder: AnyDecoder) -> list[LinearLayer]:
@@ -132,7 +127,7 @@ class DecoderStep:
 
     def __init__(self, graph: Graph, decoder: AnyDecoder, source: Source) -> None:
         self.graph, self.decoder, self.source = graph, decoder, source
-        self.attention, self.readout = attention_of(decoder), decoder.readout
+        self.attention, self.readout = decoder.attention, decoder.readout
 
     def read_word(self, embedded: str, layer: GRU | MinGRU) -> list[str]:
         """What a word (N, E) brings to a layer and to the readout, for which there is no word at the beginning."""
@@ -263,11 +258,6 @@ class MinGRUStep(DecoderStep):
 def split_layers(graph: Graph, states: str, count: int) -> list[str]:
     """The states (N, H) of each layer."""
     return [states] if count == 1 else graph.op("Split", states, axis=1, num_outputs=count, count=count)
-
-
-def output_layers(output: nn.Module) -> list[nn.Linear]:
-    """From features to scores: a linear layer, or two."""
-    return cast("list[nn.Linear]", list(output) if isinstance(output, nn.Sequential) else [output])
 
 
 def select_outputs(graph: Graph, output: nn.Module, words: str) -> dict[str, str]:

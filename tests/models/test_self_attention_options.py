@@ -2,13 +2,11 @@
 
 import pytest
 import torch
-from fairseq.models import MODEL_DATACLASS_REGISTRY
 
 from tests.combinations import half
 from tests.models.building import build, sample, sources
 from tests.models.test_search import assert_search_agrees_with_teacher_forcing, models
 from tests.tolerances import INVARIANCE
-from user_dir.models.encoder_decoder import encoder_self_attention
 
 ENCODER = {"encoder_self_attention_heads": 5}
 DECODER = {"decoder_self_attention_heads": 2}
@@ -110,9 +108,3 @@ def test_a_summary_of_one_direction_goes_with_attention(heads):
 def test_heads_that_cannot_be_are_refused_by_name(options, message):
     with pytest.raises(ValueError, match=message):
         build("gru_encoder", **options)
-
-
-def test_a_summary_of_another_width_cannot_attend():
-    config = MODEL_DATACLASS_REGISTRY["gru_encoder"](decoder_attention="none", encoder_self_attention_heads=2)
-    with pytest.raises(ValueError, match=r"the summary attend .*, but it has 4 units and they have 8"):
-        encoder_self_attention(config, annotation_size=8, summary_size=4)

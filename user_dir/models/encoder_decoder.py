@@ -77,7 +77,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
             dropouts=(cfg.dropout, cfg.word_dropout),
             max_positions=max_source_positions,
             norm=norm,
-            self_attention=encoder_self_attention(cfg, **sizes),
+            self_attention=encoder_self_attention(cfg, sizes["annotation_size"]),
             autocast=autocast,
         )
         decoder = Decoder(
@@ -107,7 +107,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
         Raises:
             ValueError: if alignments are asked of a model that has none.
         """
-        if cfg.generation.print_alignment and not self.decoder.layer.has_attention:
+        if cfg.generation.print_alignment and self.decoder.layer.attention is None:
             raise ValueError("--print-alignment needs attention, but a model was trained with --decoder-attention none")
         super().prepare_for_inference_(cfg)
 
@@ -275,22 +275,12 @@ def gru_variant(cfg: EncoderDecoderConfig, side: str) -> GRUVariant:
     )
 
 
-def encoder_self_attention(
-    cfg: EncoderDecoderConfig, *, annotation_size: int, summary_size: int
-) -> EncoderSelfAttention | None:
-    """The self-attention over an encoder's annotations, or None if it is off.
-
-    Raises:
-        ValueError: if the summary is to attend but is not as wide as the annotations.
-    """
+def encoder_self_attention(cfg: EncoderDecoderConfig, annotation_size: int) -> EncoderSelfAttention | None:
+    """The self-attention over an encoder's annotations, or None if it is off."""
     heads, of_summary = cfg.encoder_self_attention_heads, str(cfg.decoder_attention) == "none"
     if not heads:
         return None
-    if of_summary and summary_size != annotation_size:
-        raise ValueError(
-            "--encoder-self-attention-heads with --decoder-attention none lets the summary attend to the annotations, "
-            f"but it has {summary_size} units and they have {annotation_size}"
-        )
+    # Without attention, models have a summary as wide as the annotations.
     return EncoderSelfAttention(annotation_size, num_heads=heads, dropout=cfg.dropout, of_summary=of_summary)
 
 

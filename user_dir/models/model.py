@@ -21,6 +21,7 @@ from recurrent_mt.layers.decoder import DecoderState, GRUDecoder
 from recurrent_mt.layers.dropout import Dropout, EmbeddingDropout
 from recurrent_mt.layers.encoder_output import EncoderOutput, for_each_hypothesis
 from recurrent_mt.layers.grconv import DilatedGRConvEncoder
+from recurrent_mt.layers.linear import output_layers
 from recurrent_mt.layers.min_gru_decoder import MinGRUDecoder
 
 from .autocast import Autocast
@@ -267,11 +268,11 @@ class Decoder(FairseqIncrementalDecoder):
 
         The scores are computed for some rows at a time; see :func:`recurrent_mt.kernels.cross_entropy.cross_entropy`.
         """
-        output: Any = self.output_projection
+        *others, last = output_layers(self.output_projection)
         with self.autocast.on(features):
-            if isinstance(output, nn.Sequential):
-                features, output = output[:-1](features), output[-1]
-            return cross_entropy(features, output.weight, output.bias, target, label_smoothing=label_smoothing)
+            for layer in others:
+                features = layer(features)
+            return cross_entropy(features, last.weight, last.bias, target, label_smoothing=label_smoothing)
 
     def reorder_incremental_state(self, incremental_state: IncrementalState, new_order: Tensor) -> None:
         """Keeps the hypotheses ``new_order`` of a running search."""

@@ -20,10 +20,10 @@ from torch.nn import functional as F
 from recurrent_mt.kernels import native
 from recurrent_mt.kernels.beam_search import DecoderWeights, Hypothesis, SearchOptions, SearchSource, beam_search
 from recurrent_mt.kernels.dispatch import NATIVE_DTYPES, selected
-from recurrent_mt.layers.attention import Attention
 from recurrent_mt.layers.decoder import GRUDecoder
 from recurrent_mt.layers.dropout import Dropout
 from recurrent_mt.layers.encoder_output import EncoderOutput
+from recurrent_mt.layers.linear import output_layers
 from recurrent_mt.layers.min_gru import MinGRU
 from recurrent_mt.layers.min_gru_decoder import MinGRUDecoder
 from recurrent_mt.layers.weights import BiasedEmbedding, whole_matrix
@@ -82,8 +82,8 @@ class NativeDecoder:
 
     def shortened(self, words: Tensor) -> DecoderWeights:
         """The weights for a search that knows these words alone; they are numbered by their places among them."""
-        weights, output = self.weights(), _output_layers(self.decoder)[-1]
-        place = 1 + len(_output_layers(self.decoder))
+        weights, outputs = self.weights(), output_layers(self.decoder.output_projection)
+        output, place = outputs[-1], 1 + len(outputs)
         factors, columns = list(weights.factors), list(weights.columns)
         matrix = output.weight.index_select(0, words)
         factors[place] = torch.ops.recurrent_mt.right_factor(matrix.to(factors[place].dtype).t())
@@ -101,17 +101,12 @@ class NativeDecoder:
         with self.decoder.autocast.on(encoded.summary):
             state = layer.start(encoded)
             products = layer.multiply_source(state, encoded).products
-        mask = encoded.padding_mask if layer.has_attention else encoded.padding_mask.new_zeros(products.shape[:2])
-        keys = state.keys if layer.has_attention else products[:, :, :0]
+        has_attention = layer.attention is not None
+        mask = encoded.padding_mask if has_attention else encoded.padding_mask.new_zeros(products.shape[:2])
+        keys = state.keys if has_attention else products[:, :, :0]
         dtype = self.decoder.embed_tokens.weight.dtype
         initial = torch.cat([state.hidden.flatten(1), state.earlier.flatten(1)], dim=1)
-        return SearchSource(initial.to(dtype), keys.to(dtype), products.to(dtype), mask, layer.has_attention)
-
-
-def _output_layers(decoder: Decoder) -> list[nn.Linear]:
-    """From features to scores: one layer, or two."""
-    output = decoder.output_projection
-    return cast("list[nn.Linear]", list(output) if isinstance(output, nn.Sequential) else [output])
+        return SearchSource(initial.to(dtype), keys.to(dtype), products.to(dtype), mask, has_attention)
 
 
 def _decoder_weights(decoder: Decoder) -> DecoderWeights:
@@ -127,7 +122,6 @@ def _with_gru(decoder: Decoder, layer: GRUDecoder) -> DecoderWeights:
         weight, bias = weight * norm.weight, bias + weight @ norm.bias
     return _with(
         decoder,
-        layer.first.attention,
         word=whole_matrix(gru.input_weight),
         readout=weight,
         states=[whole_matrix(gru.gate_weight), whole_matrix(gru.candidate_weight)],
@@ -142,7 +136,6 @@ def _with_min_gru(decoder: Decoder, layer: MinGRUDecoder) -> DecoderWeights:
     norms = [part.output.norm for part in parts]
     return _with(
         decoder,
-        layer.attention,
         word=whole_matrix(layer.below.input_weight),
         readout=readout.weight,
         states=[whole_matrix(part.input_weight) for part in upper],
@@ -157,14 +150,12 @@ def _with_min_gru(decoder: Decoder, layer: MinGRUDecoder) -> DecoderWeights:
     )
 
 
-def _with(
-    decoder: Decoder, attention: Attention | None, *, word: Tensor, readout: Tensor, states: list[Tensor], **others: Any
-) -> DecoderWeights:
-    """The weights of a decoder, of whose layer these are the attention, and matrices of words, readout, and states."""
-    outputs, embedding = _output_layers(decoder), decoder.embed_tokens
-    query, score = (None, None) if attention is None else attention.weights()
+def _with(decoder: Decoder, *, word: Tensor, readout: Tensor, states: list[Tensor], **others: Any) -> DecoderWeights:
+    """The weights of a decoder, of whose layer these are the matrices of words, readout, and states."""
+    layer, embedding, outputs = decoder.layer, decoder.embed_tokens, output_layers(decoder.output_projection)
+    query, score = (None, None) if layer.attention is None else layer.attention.weights()
     matrices = [
-        torch.cat([word, decoder.layer.readout.previous_word.weight]),
+        torch.cat([word, layer.readout.previous_word.weight]),
         readout,
         *(linear.weight for linear in outputs),
         *([] if query is None else [query]),
@@ -177,8 +168,8 @@ def _with(
         embedding=embedding.weight + embedding.bias if isinstance(embedding, BiasedEmbedding) else embedding.weight,
         output_bias=outputs[-1].bias,
         score=score,
-        maxout=decoder.layer.readout.maxout,
-        word_first=decoder.layer.word_first,
+        maxout=layer.readout.maxout,
+        word_first=layer.word_first,
         **others,
     )
 
