@@ -94,7 +94,7 @@ def prepare_source(graph: Graph, decoder: AnyDecoder, encoded: Encoded, words: W
 
     def by_sentence(rows: str) -> str:
         """(S' B, A) as (B, S', A)."""
-        width = graph.op("Slice", graph.op("Shape", rows), [1], [2])
+        width = graph.op("Shape", rows, start=1, end=2)
         shape = graph.op("Concat", [-1], words.sentences, width, axis=0)
         return graph.op("Transpose", graph.op("Reshape", rows, shape), perm=[1, 0, 2])
 
@@ -137,9 +137,9 @@ class DecoderStep:
     def attend(self, queries: str) -> str:
         """The contexts (N, C) of queries (N, H), or their products (N, P): see :func:`reads_products`."""
         graph, (keys, values, present), attention = self.graph, self.source, self.attention
-        sentences = graph.op("Slice", graph.op("Shape", values), [0], [1])
+        sentences = graph.op("Shape", values, end=1)
         if attention is None:
-            hypotheses = graph.op("Div", graph.op("Slice", graph.op("Shape", queries), [0], [1]), sentences)
+            hypotheses = graph.op("Div", graph.op("Shape", queries, end=1), sentences)
             summed = graph.op("Expand", values, graph.op("Concat", sentences, hypotheses, [1], axis=0))
             return graph.op("Reshape", summed, [-1, products_width(self.decoder)])
         weight = attention.query_weight
@@ -285,9 +285,9 @@ def score_selected(graph: Graph, features: str, output: nn.Module) -> str:
     for layer in others:
         features = apply_linear(graph, features, layer)
     choices = graph.input("choices", "int", ["B", 1, "W"])
-    sentences = graph.op("Slice", graph.op("Shape", choices), [0], [1])
+    sentences = graph.op("Shape", choices, end=1)
     rows = graph.op("Reshape", features, graph.op("Concat", sentences, [-1, last.in_features], axis=0))  # (B, k, O)
-    hypotheses = graph.op("Slice", graph.op("Shape", rows), [1], [2])
+    hypotheses = graph.op("Shape", rows, start=1, end=2)
     choices = graph.op("Expand", choices, graph.op("Concat", [1], hypotheses, [1], axis=0))
     scores = graph.multiply_selected(rows, lambda products: graph.op("GatherElements", products, choices, axis=2))
     scores = graph.op("Add", scores, graph.input("output_bias", "float", ["B", 1, "W"]))

@@ -57,21 +57,16 @@ def encode_with_gru(graph: Graph, layer: GRUEncoder, words: Words) -> tuple[str,
     return rows, graph.op("Concat", *chosen, axis=1)
 
 
-def count_rows(graph: Graph, values: str) -> str:
-    """Counts the rows, as (1,)."""
-    return graph.op("Slice", graph.op("Shape", values), [0], [1])
-
-
 def positions_of(graph: Graph, rows: str) -> str:
     """The numbers of rows from 0, as floats."""
-    count = graph.op("Squeeze", count_rows(graph, rows), [0])
+    count = graph.op("Squeeze", graph.op("Shape", rows, end=1), [0])
     return graph.op("Cast", graph.op("Range", 0, count, 1), to=1)
 
 
 def encode_with_grconv(graph: Graph, layer: GRConvEncoder, words: Words) -> tuple[str, str]:
     """Exports :class:`recurrent_mt.layers.grconv.GRConvEncoder`."""
     leaves = apply_linear(graph, words.rows, layer.leaves)
-    above = graph.op("Squeeze", graph.op("Sub", count_rows(graph, leaves), [1]), [0])
+    above = graph.op("Squeeze", graph.op("Sub", graph.op("Shape", leaves, end=1), [1]), [0])
 
     def rise(inner: Graph, state: Sequence[str]) -> list[str]:
         left, right = (inner.op("Slice", state[0], [start], [end], [0]) for start, end in ((0, -1), (1, 2**62)))
@@ -137,7 +132,7 @@ def merge_dilated(graph: Graph, direction: DilatedGRConv, leaves: str) -> tuple[
     weights = direction.weights()
     sets = weights.left.size(0)
     # Level t is there if 2^(t-1) words are fewer than all; no text has 2^40.
-    is_there = graph.op("Less", [2**level for level in range(40)], count_rows(graph, leaves))
+    is_there = graph.op("Less", [2**level for level in range(40)], graph.op("Shape", leaves, end=1))
     levels = graph.op("ReduceSum", graph.op("Cast", is_there, to=7), [0], keepdims=0)
     if direction.height:
         levels = graph.op("Min", levels, direction.height)

@@ -331,7 +331,7 @@ def gru_over_sentences(graph: Graph, layer: GRU, rows: str, words: Words, *, bac
 def min_gru_over_sentences(graph: Graph, layer: MinGRU, rows: str, words: Words, *, backward: bool) -> str:
     """The same of a minimal GRU: gates that stay shut beyond a sentence's end keep the state as it is."""
     size, inputs = layer.hidden_size, project_inputs(graph, layer, rows)
-    positions = graph.op("Unsqueeze", graph.op("Range", 0, longest_of(graph, words), 1), [1])
+    positions = graph.op("Unsqueeze", graph.op("Range", 0, graph.op("ReduceMax", words.lengths, keepdims=0), 1), [1])
     present = graph.op("Cast", graph.op("Less", positions, words.lengths), to=TensorProto.FLOAT)
     present = graph.op("Reshape", present, [-1, 1])
     if layer.shift is not None:
@@ -355,8 +355,3 @@ def one_position_before(graph: Graph, rows: str, words: Words, width: int, *, ba
     if backward:
         return graph.op("Concat", graph.op("Slice", rows, words.sentences, [2**62], [0]), none, axis=0)
     return graph.op("Concat", none, graph.op("Slice", rows, [0], graph.op("Neg", words.sentences), [0]), axis=0)
-
-
-def longest_of(graph: Graph, words: Words) -> str:
-    """S, as a number."""
-    return graph.op("ReduceMax", words.lengths, keepdims=0)
