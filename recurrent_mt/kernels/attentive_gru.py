@@ -148,45 +148,26 @@ def packed_attentive_gru(
     return _AttentiveGRU.apply(
         lambda *tensors: run(_forward, tensors, *constants),
         lambda *tensors: run(_backward, tensors, *constants),
-        *_Tensors.of(inputs, initial, memory, weights.to(products)),
+        *_flat(inputs, initial, memory, weights.to(products)),
     )
 
 
-class _Tensors(NamedTuple):
+def _flat(inputs: Tensor, initial: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor | None, ...]:
     """What the operation is given, one tensor after the other, as autograd and graphs see it."""
+    factors = [factor for matrix in weights.matrices() for factor in matrix]
+    return inputs, initial, *memory, *factors, weights.query, weights.score
 
-    inputs: Tensor | None
-    initial: Tensor
-    keys: Tensor
-    values: Tensor
-    padding_mask: Tensor
-    gate_left: Tensor
-    gate_right: Tensor | None
-    candidate_left: Tensor
-    candidate_right: Tensor | None
-    context_left: Tensor
-    context_right: Tensor | None
-    query: Tensor | None
-    score: Tensor | None
 
-    @classmethod
-    def of(cls, inputs: Tensor, initial: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> _Tensors:
-        gate, candidate, context = weights.matrices()
-        return cls(inputs, initial, *memory, *gate, *candidate, *context, weights.query, weights.score)
+GIVEN = 13
+"""How many tensors :func:`_flat` returns."""
 
-    @property
-    def memory(self) -> Memory:
-        return Memory(self.keys, self.values, self.padding_mask)
 
-    @property
-    def weights(self) -> AttentiveGRUWeights:
-        return AttentiveGRUWeights(
-            Matrix(self.gate_left, self.gate_right),
-            Matrix(self.candidate_left, self.candidate_right),
-            Matrix(self.context_left, self.context_right),
-            self.query,
-            self.score,
-        )
+def _grouped(given: Sequence[Any]) -> tuple[Tensor, Tensor, Memory, AttentiveGRUWeights]:
+    """The inverse of :func:`_flat`."""
+    inputs, initial, keys, values, padding_mask, *factors, query, score = given
+    gate, candidate, context = map(Matrix, factors[::2], factors[1::2])
+    weights = AttentiveGRUWeights(gate, candidate, context, query, score)
+    return inputs, initial, Memory(keys, values, padding_mask), weights
 
 
 class _Made(NamedTuple):
@@ -226,8 +207,8 @@ class _AttentiveGRU(torch.autograd.Function):
 
 def _forward(*given: Any) -> _Made:
     *tensors, batch_sizes, parts = given
-    inputs, state = tensors[:2]
-    memory, weights = _Tensors(*tensors).memory, _Tensors(*tensors).weights.for_steps(len(batch_sizes))
+    inputs, state, memory, weights = _grouped(tensors)
+    weights = weights.for_steps(len(batch_sizes))
     gate, candidate, context_weight = weights.matrices()
     made, contexts, attentions = [], [], []
     for x in inputs.split(batch_sizes):
@@ -244,12 +225,11 @@ def _forward(*given: Any) -> _Made:
 def _backward(grad_states: Tensor, grad_contexts: Tensor, *saved: Any) -> tuple[Tensor | None, ...]:
     """The gradients of the tensors that :func:`_forward` was given."""
     *tensors, batch_sizes, parts = saved
-    given, made = _Tensors(*tensors[: len(_Tensors._fields)]), _Made(*tensors[len(_Tensors._fields) :])
-    memory, weights = given.memory, given.weights
+    (_, initial, memory, weights), made = _grouped(tensors[:GIVEN]), _Made(*tensors[GIVEN:])
     gate, candidate, context_weight = weights.matrices()
     size = made.states.size(1)
-    previous = previous_rows(made.states, given.initial, batch_sizes)
-    grads = StateGradients(grad_states, given.initial, batch_sizes)
+    previous = previous_rows(made.states, initial, batch_sizes)
+    grads = StateGradients(grad_states, initial, batch_sizes)
     attention_backward = parts.attention.backward(memory, weights, made.attention)
     grad_inputs = grad_states.new_empty(made.states.size(0), 3 * size)
     grad_contexts = grad_contexts.clone()
@@ -295,26 +275,23 @@ def native_attentive_gru(
     """Computes :func:`attentive_gru` in C++, ``native/attentive_gru.cpp``, which narrows weights as it copies them."""
     native, constants = torch.ops.recurrent_mt, (products, batch_sizes)
 
-    def forward(*tensors: Any) -> tuple[Tensor, ...]:
-        return native.attentive_gru(tensors[0], *_native_arguments(_Tensors(*tensors)), *constants)
+    # C++ takes the six factors of the weights in a list.
+    def forward(*given: Any) -> tuple[Tensor, ...]:
+        inputs, initial, keys, values, padding_mask, *factors, query, score = given
+        return native.attentive_gru(inputs, initial, keys, values, padding_mask, factors, query, score, *constants)
 
     def backward(grad_states: Tensor, grad_contexts: Tensor, *saved: Any) -> tuple[Tensor | None, ...]:
-        given, made = _Tensors(*saved[: len(_Tensors._fields)]), saved[len(_Tensors._fields) :]
+        _, initial, keys, values, padding_mask, *factors, query, score = saved[:GIVEN]
+        given, made = (initial, keys, values, padding_mask, factors, query, score), saved[GIVEN:]
         grad_inputs, grad_initial, grad_keys, grad_contexts, *grads, grad_energies, entered = (
-            native.attentive_gru_backward(grad_states, grad_contexts, *_native_arguments(given), *made, *constants)
+            native.attentive_gru_backward(grad_states, grad_contexts, *given, *made, *constants)
         )
         if grad_keys is None:
-            grad_keys = outer_products(grad_energies, entered, batch_sizes, given.keys)
-        grad_values = outer_products(made[2], grad_contexts, batch_sizes, given.values)
+            grad_keys = outer_products(grad_energies, entered, batch_sizes, keys)
+        grad_values = outer_products(made[2], grad_contexts, batch_sizes, values)
         return grad_inputs, grad_initial, grad_keys, grad_values, None, *grads
 
-    return _AttentiveGRU.apply(forward, backward, *_Tensors.of(inputs, initial[: batch_sizes[0]], memory, weights))
-
-
-def _native_arguments(given: _Tensors) -> tuple[Any, ...]:
-    """What both operations in C++ take: the inputs apart, and the six factors of the weights in a list."""
-    factors = [factor for matrix in given.weights.matrices() for factor in matrix]
-    return given.initial, *given.memory, factors, given.query, given.score
+    return _AttentiveGRU.apply(forward, backward, *_flat(inputs, initial[: batch_sizes[0]], memory, weights))
 
 
 def recorded_attentive_gru(
