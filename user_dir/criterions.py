@@ -50,7 +50,7 @@ class ChunkedCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         self, model: nn.Module, sample: dict[str, Any], reduce: bool = True
     ) -> tuple[Tensor, int, dict[str, Any]]:
         """The loss of a batch, the divisor of its gradient, and what to log."""
-        if reduce and _computes_loss(model):
+        if reduce and isinstance(model.decoder, Decoder):
             asked = {"loss_of": sample["target"], "label_smoothing": self.eps}
             sample = {**sample, "net_input": {**sample["net_input"], **asked}}
         loss, size, logged = super().forward(model, sample, reduce=reduce)
@@ -62,7 +62,7 @@ class ChunkedCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         self, model: nn.Module, net_output: tuple[Any, Any], sample: dict[str, Any], reduce: bool = True
     ) -> tuple[Tensor, Tensor]:
         """The loss of a batch and, without smoothing, of its words' probabilities."""
-        if reduce and _computes_loss(model):
+        if reduce and isinstance(model.decoder, Decoder):
             return net_output[0]
         own = LabelSmoothedCrossEntropyCriterion if self.eps else CrossEntropyCriterion
         return own.compute_loss(self, model, net_output, sample, reduce=reduce)
@@ -73,10 +73,6 @@ class ChunkedCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         smoothed = any("nll_loss" in logged for logged in logging_outputs)
         own = LabelSmoothedCrossEntropyCriterion if smoothed else CrossEntropyCriterion
         own.reduce_metrics(logging_outputs)
-
-
-def _computes_loss(model: nn.Module) -> bool:
-    return isinstance(model.decoder, Decoder) and model.decoder.output_projection is not None
 
 
 @dataclass

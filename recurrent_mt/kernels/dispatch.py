@@ -111,12 +111,10 @@ class Operation:
         if chosen not in self.implementations:
             known = ", ".join(sorted(self.implementations))
             raise ValueError(f"{self.name} has no implementation {chosen!r}; it has: {known}")
-        own, products = weight.dtype, products_dtype(weight)
-        if chosen == "reference":
-            products = own
+        products = weight.dtype if chosen == "reference" else products_dtype(weight)
         device = weight.device.type
         off = torch.autocast(device, enabled=False) if torch.is_autocast_enabled(device) else nullcontext()
-        return Call(self.implementations[chosen], own, products, off)
+        return Call(self.implementations[chosen], weight.dtype, products, off)
 
 
 def in_triton(module: str, name: str) -> Callable[..., Any]:

@@ -48,8 +48,7 @@ class Dropout(nn.Module):
             retain_dropout_modules: the :func:`owner_names` of ``--retain-dropout-modules``; None: all of them.
             **kwargs: what else fairseq tells every module.
         """
-        names = retain_dropout_modules
-        self.retained = retain_dropout and (names is None or self.owner in names)
+        self.retained = retain_dropout and (retain_dropout_modules is None or self.owner in retain_dropout_modules)
 
     def extra_repr(self) -> str:
         return f"p={self.probability}"

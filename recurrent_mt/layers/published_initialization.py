@@ -38,14 +38,9 @@ def initialize_as_published_(module: nn.Module, *, spectral_radius: float = 1.0)
                 part.weight[part.padding_idx].zero_()
             for weight in _recurrent_weights(part):
                 for block in weight.split(weight.size(1)):
-                    block.copy_(spectral_radius * left_singular_vectors(block.size(0)))
+                    block.copy_(spectral_radius * torch.linalg.svd(torch.randn(block.shape)).U)
             for weight in _alignment_weights(part):
                 nn.init.normal_(weight, std=0.001)
-
-
-def left_singular_vectors(size: int) -> Tensor:
-    """The left singular vectors (size, size) of a matrix of normal numbers: a random orthogonal matrix."""
-    return torch.linalg.svd(torch.randn(size, size)).U
 
 
 def _alignment_weights(part: nn.Module) -> list[Tensor]:

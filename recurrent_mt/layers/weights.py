@@ -79,10 +79,6 @@ class LowRankMatrix(nn.Module):
         self.left = nn.Parameter(left)
         self.right = nn.Parameter(right)
 
-    def matrix(self) -> Matrix:
-        """The two factors as the kernels take them."""
-        return Matrix(self.left, self.right)
-
 
 def truncate(weight: Tensor, rank: int) -> tuple[Tensor, Tensor]:
     """The factors (M, R) and (R, K) whose product is closest to a matrix (M, K), scaled alike."""
@@ -112,7 +108,7 @@ def multiply(rows: Tensor, weight: nn.Parameter | LowRankMatrix, bias: Tensor | 
 
 def kernel_weight(weight: nn.Parameter | LowRankMatrix) -> Tensor | Matrix:
     """A weight as the kernels take it."""
-    return weight.matrix() if isinstance(weight, LowRankMatrix) else weight
+    return Matrix(weight.left, weight.right) if isinstance(weight, LowRankMatrix) else weight
 
 
 def whole_matrix(weight: nn.Parameter | LowRankMatrix) -> Tensor:

@@ -94,7 +94,8 @@ def export_model(model: ExportedModel, folder: Path, *, int8: bool = False, shor
         "encoder.onnx": build_encoder(model, kind("encoder")),
         "decoder.onnx": build_decoder(model, kind("decoder"), shortlist=shortlist is not None),
     }
-    texts = {"source.txt": lines_of(model.source_words), "target.txt": lines_of(model.target_words)}
+    sides = {"source.txt": model.source_words, "target.txt": model.target_words}
+    texts = {file: "".join(f"{word}\n" for word in words) for file, words in sides.items()}
     if shortlist:
         Shortlist.read(shortlist, model.source_words, model.target_words)
         texts[SHORTLIST] = shortlist.read_text(encoding="utf-8")
@@ -119,11 +120,6 @@ def export_model(model: ExportedModel, folder: Path, *, int8: bool = False, shor
         "sha256": {file: sha256((folder / file).read_bytes()).hexdigest() for file in files},
     }
     write_text(folder / "manifest.json", json.dumps(manifest, indent=2) + "\n")
-
-
-def lines_of(words: Sequence[str]) -> str:
-    """A line for each word."""
-    return "".join(f"{word}\n" for word in words)
 
 
 def move_shared(graphs: Sequence[onnx.ModelProto], file: Path) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor
 
 from .checkpoint import change_parameters, read_checkpoint, write_model
 
@@ -30,7 +29,8 @@ def write_half_precision(checkpoint: Path, path: Path) -> ModelFacts:
         ValueError: if the checkpoint cannot be read, or a number is too large for 16 bits.
     """
     state = read_checkpoint(checkpoint)
-    halved = halve(state["model"])
+    # Whole numbers stay.
+    halved = change_parameters(state["model"], lambda _, value: value.half() if value.is_floating_point() else value)
     for name, parameter in halved.items():
         if not torch.isfinite(parameter).all():
             raise ValueError(f"{checkpoint}: {name} has numbers that half precision cannot hold")
@@ -46,11 +46,6 @@ def write_half_precision(checkpoint: Path, path: Path) -> ModelFacts:
         int(history[-1].get("num_updates", 0)),
         int((extra.get("train_iterator") or {}).get("epoch", 0)),
     )
-
-
-def halve(parameters: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The parameters in half precision; whole numbers stay."""
-    return change_parameters(parameters, lambda name, value: value.half() if value.is_floating_point() else value)
 
 
 def forget_places(options: Any) -> Any:

@@ -44,13 +44,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def learn_shortlist(
-    checkpoint: Checkpoint,
-    sources: Sequence[str],
-    targets: Sequence[str],
-    *,
-    per_word: int,
-    always: int,
-    max_tokens: int = 4000,
+    checkpoint: Checkpoint, sources: Sequence[str], targets: Sequence[str], *, per_word: int, always: int
 ) -> dict[str, list[str]]:
     """The target words of each source word, most frequent first, as :mod:`recurrent_mt.shortlist` writes them.
 
@@ -60,14 +54,13 @@ def learn_shortlist(
         targets: its translations, the same way.
         per_word: how many target words of a source word are kept.
         always: how many of the most frequent target words every translation may have.
-        max_tokens: in a batch, on either side.
 
     Raises:
         ValueError: if the model has no attention, or if the sides do not fit together.
     """
     source, target = checkpoint.task.source_dictionary, checkpoint.task.target_dictionary
     pairs = []
-    for batch in checkpoint.batches(sources, targets, max_tokens=max_tokens):
+    for batch in checkpoint.batches(sources, targets, max_tokens=4000):
         with torch.no_grad():
             _, extra = checkpoint.model(**batch["net_input"], features_only=True)
         if not extra or extra.get("attn") is None:

@@ -12,6 +12,7 @@ from fairseq.search import BeamSearch, Search
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationConfig
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from .native_translation import NativeTranslationTask
 
@@ -131,10 +132,8 @@ class ShrinkingBeam(Search):
         lprobs[step >= 3 * length] = -math.inf
         flat = lprobs.flatten(1)
         best, index = flat.topk(min(2 * beam, flat.size(1)), dim=1)
-        if best.size(1) < 2 * beam:
-            missing = 2 * beam - best.size(1)
-            best = torch.nn.functional.pad(best, (0, missing), value=-math.inf)
-            index = torch.nn.functional.pad(index, (0, missing))
+        missing = 2 * beam - best.size(1)
+        best, index = F.pad(best, (0, missing), value=-math.inf), F.pad(index, (0, missing))
         hypotheses = index.div(vocabulary, rounding_mode="trunc")
         words = index.fmod(vocabulary)
         beyond = torch.arange(2 * beam, device=lprobs.device) >= self.places.unsqueeze(1)
