@@ -41,15 +41,11 @@ class FusedAdam(Adam):
     divided by that factor.
     """
 
-    @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Updates the parameters; all that need fairseq's own steps have them."""
-        if not all(_is_plain(p) for group in self.param_groups for p in group["params"] if p.grad is not None):
+        """Updates the parameters; all that need fairseq's own steps have them, and so do closures."""
+        updated = (p for group in self.param_groups for p in group["params"] if p.grad is not None)
+        if closure is not None or not all(map(_is_plain, updated)):
             return super().step(closure)
-        loss = None
-        if closure is not None:
-            with torch.enable_grad():
-                loss = closure()
         for group in self.param_groups:
             alike: dict[tuple[Any, ...], list[Tensor]] = defaultdict(list)
             for parameter in group["params"]:
@@ -57,7 +53,7 @@ class FusedAdam(Adam):
                     alike[self._state(parameter)["step"] + 1, parameter.dtype, parameter.device].append(parameter)
             for (number, *_), parameters in alike.items():
                 self._update(parameters, number, group)
-        return loss
+        return None
 
     def _state(self, parameter: Tensor) -> dict[str, Any]:
         state = self.state[parameter]
@@ -66,6 +62,7 @@ class FusedAdam(Adam):
             state["exp_avg"], state["exp_avg_sq"] = torch.zeros_like(parameter), torch.zeros_like(parameter)
         return state
 
+    @torch.no_grad()
     def _update(self, parameters: list[Tensor], number: int, group: dict[str, Any]) -> None:
         states = [self.state[parameter] for parameter in parameters]
         for state in states:
