@@ -39,6 +39,19 @@ class Memory(NamedTuple):
             return Memory(*(field[:count] for field in self))
         return Memory(*(field.repeat_interleave(count // sources, dim=0) for field in self))
 
+    def check(self, count: int) -> None:
+        """Rejects parts that do not fit together, and a memory that is not for so many states.
+
+        Raises:
+            ValueError: with their shapes.
+        """
+        sources, words, _ = self.keys.shape
+        if self.values.shape[:2] != (sources, words) or self.padding_mask.shape != (sources, words):
+            found = ", ".join(str(tuple(tensor.shape)) for tensor in self)
+            raise ValueError(f"keys (B, S, A), values (B, S, D) and padding_mask (B, S) do not fit: {found}")
+        if count > sources and count % max(sources, 1):
+            raise ValueError(f"{count} states cannot share {sources} sources evenly")
+
 
 class AttentionWeights(NamedTuple):
     """The weights of an attention."""
@@ -82,12 +95,13 @@ def attend(state: Tensor, memory: Memory, weights: AttentionWeights) -> tuple[Te
 
     Args:
         state: (n, H).
-        memory: at least as many sources as targets, in packed order.
+        memory: of n sources or more, in packed order, or of B that n / B states each share.
         weights: with ``score`` None, it is the dot product.
 
     Raises:
-        ValueError: if an implementation is asked for that cannot run here.
+        ValueError: if the shapes do not fit together, or if an implementation is asked for that cannot run here.
     """
+    memory.check(state.size(0))
     call = ATTEND.call(state if weights.score is None else weights.score)
     with call.outside_autocast:
         return call.run(state.to(call.states), memory.to(call.states), weights, call.products)

@@ -81,11 +81,10 @@ def _check(
         check_shape(name, getattr(weights, name), shape)
     if inputs.shape != (sum(batch_sizes), 3 * size):
         raise ValueError(f"inputs must be {(sum(batch_sizes), 3 * size)}, not {tuple(inputs.shape)}")
-    if memory.values.shape[:2] != memory.keys.shape[:2] or memory.padding_mask.shape != memory.keys.shape[:2]:
-        found = [tuple(tensor.shape) for tensor in memory]
-        raise ValueError(
-            "keys (B, S, A), values (B, S, D) and padding_mask (B, S) do not fit: {}, {}, {}".format(*found)
-        )
+    started = batch_sizes[0] if batch_sizes else 0
+    if initial.size(0) < started:
+        raise ValueError(f"{started} sentences start, but there are {initial.size(0)} initial states")
+    memory.check(started)
     if (weights.query is None) != (weights.score is None):
         raise ValueError(
             "additive attention needs both a query weight and a score vector; the dot product needs neither"

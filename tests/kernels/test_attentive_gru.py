@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from recurrent_mt.kernels.attention import AttentiveGRUWeights, Memory, attend
+from recurrent_mt.kernels.attention import AttentionWeights, AttentiveGRUWeights, Memory, attend
 from recurrent_mt.kernels.attentive_gru import attentive_gru
 from recurrent_mt.kernels.gru import gru
 from tests.kernels.batches import (
@@ -135,6 +135,15 @@ def test_wrong_shapes_and_backends_given_to_attentive_gru_are_refused_by_name():
         ValueError, match=r"values \(B, S, D\) and padding_mask \(B, S\) do not fit: \(1, 5, 4\), \(1, 4, 6\)"
     ):
         run(counts, mask)("packed", *tensors[:3], tensors[3][:, 1:], *tensors[4:])
+    counts, mask, tensors = arguments([2, 2], 5, additive=True)
+    with pytest.raises(ValueError, match="2 sentences start, but there are 1 initial states"):
+        run(counts, mask)("native", tensors[0], tensors[1][:1], *tensors[2:])
+
+
+def test_states_that_cannot_share_their_sources_are_refused():
+    memory = Memory(random(2, 5, 6), random(2, 5, 7), padding_mask(2))
+    with pytest.raises(ValueError, match="3 states cannot share 2 sources evenly"):
+        within("native", attend)(random(3, 6), memory, AttentionWeights(None, None))
 
 
 @pytest.mark.parametrize("additive", [False, True], ids=["dot", "additive"])
