@@ -1,7 +1,7 @@
 // Attention by dot products for whole sentences, whose queries are all known beforehand.
 //
-// A sentence's energies, contexts, and gradients are a product each, of its rows and its source's words alone: nothing
-// is computed on padding.
+// A sentence's energies, contexts, and gradients are a product each, of its rows and its source's words alone, without
+// the padding before and after them. Padding between two words weighs nothing.
 #include <torch/library.h>
 
 #include <cstring>
