@@ -70,12 +70,19 @@ install_requirements() {
 # Installs this project, fairseq_compat, and the models in a box, editable. What an earlier installation left, complete or
 # not, goes first.
 install_project() {
-    local import_error box packages=(-e "$project/fairseq_compat" -e "$project")
+    local import_error box name packages=(-e "$project/fairseq_compat" -e "$project")
+    local names=(fairseq_recurrent_mt fairseq_compat)
     say "installing this project, editable"
     for box in "$project"/pretrained/*/; do
-        [[ ! -f $box/pyproject.toml ]] || packages+=(-e "${box%/}")
+        [[ -f $box/pyproject.toml ]] || continue
+        packages+=(-e "${box%/}")
+        name=$(basename "$box")
+        names+=("recurrent_mt_${name//-/_}")
     done
-    rm -rf "$venv"/lib/python3.*/site-packages/{,__editable__.}{fairseq_{recurrent_mt-,compat-,compat.pth},recurrent_mt_}*
+    # Boxes of other names are not ours.
+    for name in "${names[@]}"; do
+        rm -rf "$venv"/lib/python3.*/site-packages/{,__editable__.}"$name"{,.pth,-*}
+    done
     "$venv/bin/python" -m pip install --quiet --no-deps "${packages[@]}" ||
         stop "pip could not install $project (see above)."
     say "compiling the kernels, which takes minutes"

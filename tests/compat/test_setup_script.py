@@ -121,6 +121,18 @@ def test_an_environment_is_made_once_and_of_it_only_what_has_changed(project: Pa
         assert calls(project) == []
 
 
+def test_of_what_is_installed_only_what_is_of_this_project_is_replaced(project: Path, python: Path):
+    calls(project, PYTHON=python)
+    packages = project / ".venv/lib/python3.11/site-packages"
+    ours = ["recurrent_mt_fr_en", "recurrent_mt_fr_en-1.0.dist-info", "__editable__.fairseq_recurrent_mt-0.1.0.pth"]
+    others = ["recurrent_mt_fr_en_news", "recurrent_mt_mine-1.0.dist-info", "torch"]
+    for name in [*ours, *others]:
+        (packages / name).mkdir(parents=True)
+    (project / "setup.py").write_text("# changed")
+    assert calls(project) == INSTALLED
+    assert sorted(path.name for path in packages.iterdir()) == others
+
+
 def test_an_environment_is_the_same_in_any_spelling(project: Path, python: Path):
     (project / "link").symlink_to(project)
     for venv in ("link/environment", "./environment"):
