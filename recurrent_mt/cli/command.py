@@ -231,5 +231,5 @@ def describe_unknown(name: str) -> str:
 def explain(error: Exception) -> str:
     """What a failed tool says; of a missing library, also where to get it."""
     if isinstance(error, ModuleNotFoundError) and str(error).startswith("No module named"):
-        return f"{error}: install it, or everything in requirements.txt"
+        return f'{error}: docs/start/install.md says which pip install ".[…]" brings what this tool needs'
     return str(error)
