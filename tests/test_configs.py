@@ -31,7 +31,7 @@ DIGESTS = {
     "grconv-30-small": "b663af5e",
     "grconv-30": "96479f38",
     "recommended-base": "018c283d",
-    "recommended-grconv": "56c830f0",
+    "recommended-grconv": "e5ab9b56",
     "recommended-large": "fff44f00",
     "recommended-small": "2016afb9",
     "recommended-small-gru": "fab52564",

@@ -17,9 +17,9 @@ QUICKSTART = PROJECT / "configs" / "experiments" / "quickstart.yaml"
 IDENTITIES = {
     "attention": "79367c40",
     "cells": "3d33e6ef",
-    "decoders": "cfec645d",
+    "decoders": "77c534d4",
     "depth": "635515fc",
-    "dilated": "3fc60671",
+    "dilated": "495d8be2",
     "encoders": "c8521c7b",
     "precision": "85aa3a87",
     "rank": "0b4c8e44",
