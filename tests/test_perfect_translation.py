@@ -159,7 +159,7 @@ def paths():
                 yield pytest.param(language, kind, tokenizer, id=f"{language}-{kind}-{tokenizer}")
 
 
-@pytest.mark.parametrize(("language", "segmentation", "tokenizer"), paths())
+@pytest.mark.parametrize(("language", "segmentation", "tokenizer"), list(paths()))
 def test_chosen_text_in_every_form(models, tmp_path, language, segmentation, tokenizer):
     for form, write in FORMS.items():
         file = tmp_path / form

@@ -67,7 +67,7 @@ WITHOUT_KERNELS = {
 }
 
 
-@pytest.mark.parametrize(("part", "number"), zip(WITHOUT_KERNELS, (torch.bfloat16, torch.float16)))
+@pytest.mark.parametrize(("part", "number"), list(zip(WITHOUT_KERNELS, (torch.bfloat16, torch.float16))))
 def test_a_part_without_kernels_narrows_products_alone_under_autocast(part, number):
     model = build("gru_encoder", **WITHOUT_KERNELS[part])
     batch = sample([4, 1, 6], [5, 2, 7])["net_input"]

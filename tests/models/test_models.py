@@ -122,7 +122,7 @@ def trainings():
             yield pytest.param(architecture, options, attention, id=case, marks=marks)
 
 
-@pytest.mark.parametrize(("architecture", "options", "attention"), trainings())
+@pytest.mark.parametrize(("architecture", "options", "attention"), list(trainings()))
 def test_an_option_value_trains(architecture, options, attention):
     for message in (text for name, text in ATTENTION_ONLY.items() if attention == "none" and name in options):
         with pytest.raises(ValueError, match=message):

@@ -77,7 +77,7 @@ def searches():
             yield pytest.param(architecture, attention, count, decoder, marks=() if default else pytest.mark.slow)
 
 
-@pytest.mark.parametrize(("architecture", "attention", "count", "decoder"), searches())
+@pytest.mark.parametrize(("architecture", "attention", "count", "decoder"), list(searches()))
 def test_scores_of_the_search_are_those_of_teacher_forcing(architecture, attention, count, decoder):
     built = models(architecture, attention, count=count, decoder_layers=2, **DECODERS[decoder])
     assert_search_agrees_with_teacher_forcing(built, attention=attention != "none")
