@@ -82,8 +82,11 @@ def _check(
     if inputs.shape != (sum(batch_sizes), 3 * size):
         raise ValueError(f"inputs must be {(sum(batch_sizes), 3 * size)}, not {tuple(inputs.shape)}")
     started = batch_sizes[0] if batch_sizes else 0
-    if initial.size(0) < started:
-        raise ValueError(f"{started} sentences start, but there are {initial.size(0)} initial states")
+    sources = memory.keys.size(0)
+    if min(initial.size(0), sources) < started:
+        raise ValueError(
+            f"{started} sentences start, but there are {initial.size(0)} initial states and {sources} sources"
+        )
     memory.check(started)
     if (weights.query is None) != (weights.score is None):
         raise ValueError(

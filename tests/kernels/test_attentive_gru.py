@@ -136,8 +136,10 @@ def test_wrong_shapes_and_backends_given_to_attentive_gru_are_refused_by_name():
     ):
         run(counts, mask)("packed", *tensors[:3], tensors[3][:, 1:], *tensors[4:])
     counts, mask, tensors = arguments([2, 2], 5, additive=True)
-    with pytest.raises(ValueError, match="2 sentences start, but there are 1 initial states"):
+    with pytest.raises(ValueError, match="2 sentences start, but there are 1 initial states and 2 sources"):
         run(counts, mask)("native", tensors[0], tensors[1][:1], *tensors[2:])
+    with pytest.raises(ValueError, match="2 sentences start, but there are 2 initial states and 1 sources"):
+        run(counts, mask[:1])("native", *tensors[:2], tensors[2][:1], tensors[3][:1], *tensors[4:])
 
 
 def test_states_that_cannot_share_their_sources_are_refused():
