@@ -73,8 +73,8 @@ class METEOR(Metric):
             "sacrebleu": sacrebleu_version,
         }
         signature.info |= {**parts, "version": f"nltk-{nltk.__version__}"}
-        # sacrebleu's short form looks for a short name of each part.
-        signature._abbr |= {name: name for name in parts}
+        short = {"case": "c", "stages": "st", "alpha": "a", "beta": "b", "gamma": "g", "sacrebleu": "sb"}
+        signature._abbr |= {name: short.get(name, name) for name in parts}
         return signature
 
     def _preprocess_segment(self, sent: str) -> str:

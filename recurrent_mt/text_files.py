@@ -161,6 +161,8 @@ def read_parallel(files: Sequence[str | PathLike[str]]) -> Iterator[tuple[str, .
     for number, lines in enumerate(zip_longest(*map(read_lines, files)), start=1):
         if None in lines:
             shorter, longer = files[lines.index(None)], next(file for file, line in zip(files, lines) if line)
+            if number == 1:
+                raise FileError(shorter, f"it is empty, and {longer} is not")
             message = f"it ends after line {number - 1} and {longer} goes on: they must be parallel"
             raise FileError(shorter, f"{message}; does a line contain another line separator?")
         yield tuple(text for _, text in lines)

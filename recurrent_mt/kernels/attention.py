@@ -49,7 +49,7 @@ class Memory(NamedTuple):
         if self.values.shape[:2] != (sources, words) or self.padding_mask.shape != (sources, words):
             found = ", ".join(str(tuple(tensor.shape)) for tensor in self)
             raise ValueError(f"keys (B, S, A), values (B, S, D) and padding_mask (B, S) do not fit: {found}")
-        if count > sources and count % max(sources, 1):
+        if count > sources and (not sources or count % sources):
             raise ValueError(f"{count} states cannot share {sources} sources evenly")
 
 

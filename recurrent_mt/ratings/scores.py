@@ -91,8 +91,7 @@ def score_scale(
     rated = (~np.isnan(raw_means)).sum(axis=0)
     scored = ~np.isnan(z_means)
     draws = np.random.default_rng(seed).integers(len(z_means), size=(resamples, len(z_means)))
-    # Over sentences.
-    means, z, resampled = (average_known(ratings, axis=-2) for ratings in (raw_means, z_means, z_means[draws]))
+    means, z, resampled = map(average_columns, (raw_means, z_means, z_means[draws]))
     order = sorted(range(len(z)), key=lambda index: (-np.nan_to_num(z[index], nan=-np.inf), -means[index]))
     return ScaleScores(
         scale=scale.name,
@@ -135,17 +134,20 @@ def average_sentences(
     """Mean rating over annotators, (sentences, systems); NaN where nobody rated."""
     rows = {sentence: row for row, sentence in enumerate(sorted({item.sentence for item in items}))}
     columns = {system: column for column, system in enumerate(systems)}
-    ratings = np.full((len(annotators), len(rows), len(columns)), np.nan)
-    for own, values in zip(ratings, annotators):
+    # Who has rated systems together, and then one of them alone, has two ratings of it.
+    sums, counts = np.zeros((2, len(rows), len(columns)))
+    for values in annotators:
         for item, value in values.items():
-            own[rows[item.sentence], [columns[system] for system in item.systems]] = value
-    return average_known(ratings, axis=0)
+            rated = rows[item.sentence], [columns[system] for system in item.systems]
+            sums[rated] += value
+            counts[rated] += 1
+    return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
 
 
-def average_known(ratings: np.ndarray, axis: int) -> np.ndarray:
-    """The mean along an axis of what is no NaN; NaN where nothing is."""
-    known = ~np.isnan(ratings)
-    sums, counts = np.where(known, ratings, 0.0).sum(axis=axis), known.sum(axis=axis)
+def average_columns(means: np.ndarray) -> np.ndarray:
+    """Mean over sentences, (..., sentences, systems) to (..., systems), without those that are NaN; NaN if all are."""
+    known = ~np.isnan(means)
+    sums, counts = np.where(known, means, 0.0).sum(axis=-2), known.sum(axis=-2)
     return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
 
 

@@ -90,6 +90,7 @@ def test_a_sentence_stays_on_one_line():
     ("fr", "en", "message"),
     [
         (b"un\ndeux\n", b"one\n", r"train\.en: it ends after line 1 and .*train\.fr goes on"),
+        (b"", b"one\n", r"train\.fr: it is empty, and .*train\.en is not"),
         (b"un\n", b"one\ntwo\n", r"train\.fr: it ends after line 1 and .*train\.en goes on"),
         (b"un\nd\xe9j\xe0\n", b"one\ntwo\n", "train.fr, line 2: byte 2 is not UTF-8"),
         (b"", b"", "train.fr: there are no sentences"),

@@ -142,10 +142,17 @@ def test_wrong_shapes_and_backends_given_to_attentive_gru_are_refused_by_name():
         run(counts, mask[:1])("native", *tensors[:2], tensors[2][:1], tensors[3][:1], *tensors[4:])
 
 
-def test_states_that_cannot_share_their_sources_are_refused():
-    memory = Memory(random(2, 5, 6), random(2, 5, 7), padding_mask(2))
-    with pytest.raises(ValueError, match="3 states cannot share 2 sources evenly"):
+@pytest.mark.parametrize("sources", [0, 2])
+def test_states_that_cannot_share_their_sources_are_refused(sources):
+    memory = Memory(random(sources, 5, 6), random(sources, 5, 7), padding_mask(2)[:sources])
+    with pytest.raises(ValueError, match=f"3 states cannot share {sources} sources evenly"):
         within("native", attend)(random(3, 6), memory, AttentionWeights(None, None))
+
+
+def test_no_states_read_no_sources():
+    memory = Memory(random(0, 5, 6), random(0, 5, 7), padding_mask(2)[:0])
+    contexts, attention = within("native", attend)(random(0, 6), memory, AttentionWeights(None, None))
+    assert (contexts.shape, attention.shape) == ((0, 7), (0, 5))
 
 
 @pytest.mark.parametrize("additive", [False, True], ids=["dot", "additive"])

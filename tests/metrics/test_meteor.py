@@ -132,7 +132,7 @@ def test_an_installed_wordnet_is_a_stage_of_its_own(monkeypatch):
 def test_the_signature_of_meteor_has_a_short_form():
     metric = METEOR()
     metric.corpus_score(["a b"], [["a b"]])
-    assert "|case:lc|tok:13a|stages:exact+stem[porter]|" in metric.get_signature().format(short=True)
+    assert "|c:lc|tok:13a|st:exact+stem[porter]|" in metric.get_signature().format(short=True)
 
 
 def test_meteor_prints_its_signature_and_its_parts():

@@ -5,7 +5,7 @@ import pytest
 
 from recurrent_mt.ratings.campaign import ADEQUACY, ASSESSMENT
 from recurrent_mt.ratings.ratings import Item, Ratings
-from recurrent_mt.ratings.scores import compute_agreement, score_scale, standardize
+from recurrent_mt.ratings.scores import average_sentences, compute_agreement, score_scale, standardize
 
 #: Two sentences, two systems that translated the second one alike.
 ITEMS = (Item("1", ("x",)), Item("1", ("y",)), Item("2", ("x", "y")))
@@ -77,6 +77,11 @@ def test_system_means_by_hand(monkeypatch):
     (difference,) = scores.differences
     assert (difference.first, difference.second) == ("x", "y")
     assert (difference.z, difference.low, difference.high) == pytest.approx((0.75, 0, 1.5))
+
+
+def test_two_ratings_of_one_system_count_both():
+    together, alone = Item("1", ("x", "y")), Item("1", ("x",))
+    assert average_sentences([{together: 20, alone: 60}], [together, alone], ["x", "y"]).tolist() == [[40, 20]]
 
 
 def test_the_better_system_comes_first():

@@ -99,7 +99,7 @@ def keep_leaves(spans: Iterable[Span], kept: Sequence[bool]) -> Spans:
     Phrases that become equal are one, and those of one leaf go. Where the first piece of each word is kept, it is the
     tree over words of a tree over their pieces.
     """
-    before = [0, *accumulate(kept)]
+    before = list(accumulate(kept, initial=0))
     shorter = ((before[first], before[end]) for first, end in spans)
     return frozenset((first, end) for first, end in shorter if end - first > 1)
 

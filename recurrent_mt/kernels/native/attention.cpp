@@ -66,35 +66,22 @@ struct Source {
     return T(-2) * sum;
   }
 
-  /// The contexts of several targets that read this source, four words at a time: a value is loaded once for all the
-  /// targets, and a sum is loaded and stored a fourth as often.
-  template <int TARGETS>
-  INLINE void contexts(Rows<const T> attention, Rows<T> sums) const {
-    constexpr int64_t BLOCK = 512;  // columns whose values and sums stay in the first-level cache
+  /// The context of a target, four words at a time: a sum is loaded and stored a fourth as often.
+  INLINE void context(const T* attention, T* sum) const {
+    constexpr int64_t BLOCK = 512;  // columns whose sums stay in the first-level cache
     for (int64_t first = 0; first < value_size; first += BLOCK) {
-      const int64_t width = value_size - first < BLOCK ? value_size - first : BLOCK;
-      const T* v = values + first;
-      T* sum[TARGETS];
-      for (int t = 0; t < TARGETS; t++) {
-        sum[t] = sums[t] + first;
-        for (int64_t i = 0; i < width; i++) sum[t][i] = 0;
-      }
+      const int64_t last = value_size - first < BLOCK ? value_size : first + BLOCK;
+      for (int64_t i = first; i < last; i++) sum[i] = 0;
+      const T* v = values;
       int64_t j = 0;
       for (; j + 4 <= words; j += 4, v += 4 * value_size) {
-        const T *v1 = v + value_size, *v2 = v1 + value_size, *v3 = v2 + value_size;
-        T a[TARGETS][4];
-        for (int t = 0; t < TARGETS; t++)
-          for (int word = 0; word < 4; word++) a[t][word] = attention[t][j + word];
+        const T *v1 = v + value_size, *v2 = v1 + value_size, *v3 = v2 + value_size, *a = attention + j;
 #pragma omp simd
-        for (int64_t i = 0; i < width; i++) {
-          const T x0 = v[i], x1 = v1[i], x2 = v2[i], x3 = v3[i];
-          for (int t = 0; t < TARGETS; t++) sum[t][i] += (a[t][0] * x0 + a[t][1] * x1) + (a[t][2] * x2 + a[t][3] * x3);
-        }
+        for (int64_t i = first; i < last; i++) sum[i] += (a[0] * v[i] + a[1] * v1[i]) + (a[2] * v2[i] + a[3] * v3[i]);
       }
       for (; j < words; j++, v += value_size) {
 #pragma omp simd
-        for (int64_t i = 0; i < width; i++)
-          for (int t = 0; t < TARGETS; t++) sum[t][i] += attention[t][j] * v[i];
+        for (int64_t i = first; i < last; i++) sum[i] += attention[j] * v[i];
       }
     }
   }
@@ -179,15 +166,13 @@ INLINE Source<T> of_sentence(const Source<T>& all, int64_t sentence) {
 }
 
 template <typename T>
-void Memory<T>::attend(Rows<const T> queries, Rows<T> attention, Rows<T> contexts, const int64_t* sources) const {
+void Memory<T>::weigh(Rows<const T> queries, Rows<T> attention, const int64_t* sources) const {
   const Source<T> all = source_of<T>(keys_, exponentials_, values_, padding_, score_);
-  const int64_t work = words_ * (key_size_ + value_size_);
-  for_rows(queries.count, work, [&](int64_t begin, int64_t end) {
+  for_rows(queries.count, words_ * key_size_, [&](int64_t begin, int64_t end) {
     std::vector<T> workspace(key_size_);
     vectorized([=, large = large_keys_, beam = targets_a_source_, exp_query = workspace.data()]() INLINE_LAMBDA {
-      const auto source_of_target = [=](int64_t row) { return sources ? sources[row] : row / beam; };
       for (int64_t row = begin; row < end; row++) {
-        Source<T> source = of_sentence(all, source_of_target(row));
+        Source<T> source = of_sentence(all, sources ? sources[row] : row / beam);
         T* const weights = attention[row];
         if (source.is_padding_alone()) {
           for (int64_t j = 0; j < source.words; j++) weights[j] = T(1) / T(source.words);
@@ -198,17 +183,17 @@ void Memory<T>::attend(Rows<const T> queries, Rows<T> attention, Rows<T> context
           weights[j] = source.padding[j] ? T(0) : source.energy(queries[row], exp_query, j);
         softmax(weights, source.padding, source.words);
       }
-      for (int64_t row = begin; row < end;) {  // the targets of a source are neighbors
-        const int64_t read = source_of_target(row);
-        const Source<T> source = of_sentence(all, read);
-        if (row + 4 <= end && source_of_target(row + 3) == read) {
-          source.template contexts<4>(attention.part(row, 4), contexts.part(row, 4));
-          row += 4;
-        } else {
-          source.template contexts<1>(attention.part(row, 1), contexts.part(row, 1));
-          row++;
-        }
-      }
+    });
+  });
+}
+
+template <typename T>
+void Memory<T>::attend(Rows<const T> queries, Rows<T> attention, Rows<T> contexts) const {
+  weigh(queries, attention);
+  const Source<T> all = source_of<T>(keys_, exponentials_, values_, padding_, score_);
+  for_rows(queries.count, words_ * value_size_, [&](int64_t begin, int64_t end) {
+    vectorized([=, beam = targets_a_source_]() INLINE_LAMBDA {
+      for (int64_t row = begin; row < end; row++) of_sentence(all, row / beam).context(attention[row], contexts[row]);
     });
   });
 }

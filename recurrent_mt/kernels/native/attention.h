@@ -22,10 +22,13 @@ class Memory {
   Memory(const at::Tensor& keys, const at::Tensor& values, const at::Tensor& padding,
          const std::optional<at::Tensor>& score, int64_t targets_a_source);
 
-  /// Writes contexts (n, D) and attention (n, S) for queries (n, A). A source of padding alone is read evenly.
+  /// Writes the attention (n, S) of queries (n, A). A source of padding alone is read evenly.
   ///
   /// `sources` (n,) says which source each target reads; without it, target i reads source i / targets_a_source.
-  void attend(Rows<const T> queries, Rows<T> attention, Rows<T> contexts, const int64_t* sources = nullptr) const;
+  void weigh(Rows<const T> queries, Rows<T> attention, const int64_t* sources = nullptr) const;
+
+  /// The same, and contexts (n, D).
+  void attend(Rows<const T> queries, Rows<T> attention, Rows<T> contexts) const;
 
   /// From the gradient of the contexts (n, D), writes that of the queries (n, A), and adds to those of the keys.
   ///

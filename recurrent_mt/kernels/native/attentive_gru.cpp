@@ -168,7 +168,7 @@ std::tuple<Tensor, Tensor> attend(const Tensor& state, const Tensor& keys, const
   return in_format(number, [&](auto zero) -> std::tuple<Tensor, Tensor> {
     using T = decltype(zero);
     const Memory<T> memory(keys.contiguous(), values.contiguous(), padding_mask.contiguous(), score,
-                           std::max<int64_t>(1, rows / sources));
+                           std::max<int64_t>(1, rows / std::max<int64_t>(1, sources)));
     Tensor contexts = uninitialized({rows, values.size(2)}, number), attention = uninitialized({rows, words}, number);
     Tensor queries = state.contiguous();
     if (query) {

@@ -39,8 +39,6 @@ struct Loss {
 /// Turns the scores of a row into the gradient of its loss, softmax − labels, and returns the loss.
 template <typename T>
 INLINE Loss<T> loss_and_gradient(T* scores, const T* bias, int64_t vocabulary, int64_t target, Labels<T> labels) {
-  constexpr int64_t BLOCK = 64;
-  // In one sum of float32, thousands of small terms would be lost beside a large one.
   double sum = 0, sum_of_scores = 0;
   if (bias) {
 #pragma omp simd
@@ -48,8 +46,8 @@ INLINE Loss<T> loss_and_gradient(T* scores, const T* bias, int64_t vocabulary, i
   }
   const T largest = largest_of(scores, vocabulary);
   const T score = scores[target] - largest;
-  for (int64_t first = 0; first < vocabulary; first += BLOCK) {
-    const int64_t last = first + BLOCK < vocabulary ? first + BLOCK : vocabulary;
+  for (int64_t first = 0; first < vocabulary; first += TERMS) {
+    const int64_t last = first + TERMS < vocabulary ? first + TERMS : vocabulary;
     T part = 0, part_of_scores = 0;
 #pragma omp simd reduction(+ : part, part_of_scores)
     for (int64_t word = first; word < last; word++) {

@@ -134,14 +134,22 @@ class Recurrence {
       : decoder_(decoder), source_(source), memory_(source.keys, source.products, source.padding, source.score, 1),
         word_products_(decoder, rows), width_(source.products.size(2)) {
     const auto matrix = [&](int64_t columns) { return uninitialized({rows, columns}, number_of<T>()); };
-    const int64_t size = decoder.size;
-    state_ = matrix(initial.size(1)), next_ = matrix(initial.size(1)), contexts_ = matrix(width_);
-    before_ = matrix(width_), words_ = matrix(width_), top_ = matrix(size), queries_ = matrix(memory_.key_size());
-    normalized_ = matrix(size), sums_ = matrix(decoder.sums),
+    const int64_t size = decoder.size, layers = decoder.is_min_gru() ? 2 + decoder.upper.size() : 1;
+    state_ = matrix(layers * size), next_ = matrix(layers * size), top_ = matrix(size);
+    queries_ = matrix(memory_.key_size()), normalized_ = matrix(size), sums_ = matrix(decoder.sums),
     features_ = matrix(decoder.maxout ? decoder.sums / 2 : decoder.sums);
     if (!decoder.is_min_gru()) gates_ = matrix(2 * size), reset_ = matrix(size), candidate_ = matrix(size);
-    if (!decoder.upper.empty()) entering_ = matrix(2 * size);
-    state_.narrow(0, 0, initial.size(0)).copy_(initial);
+    state_.narrow(0, 0, initial.size(0)).copy_(initial.narrow(1, 0, layers * size));
+    for (int64_t layer = 0; layer < std::max<int64_t>(2, layers); layer++) {
+      inputs_.push_back(matrix(layer < 2 ? width_ : 2 * size));
+      before_.push_back(matrix(inputs_.back().size(1)));
+      if (!decoder.shifts.empty())
+        before_[layer]
+            .narrow(0, 0, initial.size(0))
+            .narrow(1, 0, 2 * size)
+            .copy_(initial.narrow(1, (layers + 2 * layer) * size, 2 * size));
+    }
+    if (source.has_attention) values_ = values();
   }
 
   /// The features (n, O) of hypotheses that continue with these words, and their attention (n, S), if there is any.
@@ -151,20 +159,25 @@ class Recurrence {
     const int64_t count = sources.size();
     const auto part = [&](const at::Tensor& tensor) { return rows_of<T>(tensor).part(0, count); };
     if (words) {
-      word_products_.copy(*words, part(words_));
+      word_products_.copy(*words, part(inputs_[0]));
     } else {
-      words_.zero_();
+      inputs_[0].zero_();
     }
     if (source_.has_attention) attention = uninitialized({count, memory_.words()}, number_of<T>());
     const auto top =
         decoder_.is_min_gru() ? advance_min_gru(sources, attention) : advance_gru(words, sources, attention);
     decoder_.readout.multiply<T>(top, part(sums_), Into::replace);
-    join(part(words_), part(contexts_), part(sums_), part(features_));
+    join(part(inputs_[0]), part(inputs_[1]), part(sums_), part(features_));
+    if (!decoder_.shifts.empty()) std::swap(inputs_, before_);
     return part(features_);
   }
 
   /// Continues with these rows of the last step.
   void select(const std::vector<int64_t>& rows) {
+    if (decoder_.is_min_gru()) {  // whose steps find them
+      continued_ = rows;
+      return;
+    }
     const auto copy = [&](at::Tensor& from, at::Tensor& to) {
       const auto source = rows_of<T>(from), target = rows_of<T>(to);
       for (size_t row = 0; row < rows.size(); row++)
@@ -172,21 +185,46 @@ class Recurrence {
       std::swap(from, to);
     };
     copy(state_, next_);
-    if (decoder_.word_first) copy(contexts_, before_);
+    if (decoder_.word_first) copy(inputs_[1], before_[1]);
   }
 
  private:
-  void read(const std::vector<int64_t>& sources, Rows<const T> states, at::Tensor& attention) {
-    const auto contexts = rows_of<T>(contexts_).part(0, states.count);
+  /// What contexts are products with, of each source: (S, 3H + W), or with a second hop, whose first finds what enters
+  /// a recurrence and whose second what enters the readout, (S, 2H) and (S, W).
+  std::vector<std::vector<RightFactor>> values() const {
+    std::vector<std::vector<RightFactor>> result;
+    for (const at::Tensor& products : source_.products.unbind()) {
+      auto& parts = result.emplace_back();
+      const int64_t first = decoder_.second_hop ? decoder_.entering() : width_;
+      parts.emplace_back(products.narrow(1, 0, first), number_of<T>());
+      if (decoder_.second_hop) parts.emplace_back(products.narrow(1, first, width_ - first), number_of<T>());
+    }
+    return result;
+  }
+
+  void read(const std::vector<int64_t>& sources, Rows<const T> states, at::Tensor& attention, size_t hop = 0) {
+    const auto contexts = rows_of<T>(inputs_[1]).part(0, states.count);
     if (!source_.has_attention) {
       const auto products = rows_of<T>(source_.products);
       for (int64_t row = 0; row < states.count; row++)
         std::memcpy(contexts[row], products[sources[row]], width_ * sizeof(T));
       return;
     }
-    const auto queries = rows_of<T>(queries_).part(0, states.count);
+    const auto queries = rows_of<T>(queries_).part(0, states.count), weights = rows_of<T>(attention);
     if (decoder_.query) decoder_.query->multiply<T>(states, queries, Into::replace);
-    memory_.attend(decoder_.query ? Rows<const T>(queries) : states, rows_of<T>(attention), contexts, sources.data());
+    memory_.weigh(decoder_.query ? Rows<const T>(queries) : states, weights, sources.data());
+    std::vector<int64_t> starts;  // of the hypotheses of a source, which are neighbors
+    for (int64_t row = 0; row < states.count; row++)
+      if (!row || sources[row] != sources[row - 1]) starts.push_back(row);
+    starts.push_back(states.count);
+    const int64_t column = hop ? decoder_.entering() : 0;
+    at::parallel_for(0, starts.size() - 1, 4, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; i++) {
+        const int64_t first = starts[i], count = starts[i + 1] - first;
+        values_[sources[first]][hop].template multiply<T>(weights.part(first, count),
+                                                          contexts.part(first, count).from(column), Into::replace);
+      }
+    });
   }
 
   /// What the readout sees of the states (n, H), after a step of the GRU if there are words.
@@ -197,7 +235,7 @@ class Recurrence {
     if (words) {
       const auto previous = part(state_), gates = part(gates_), reset = part(reset_), candidate = part(candidate_);
       decoder_.gate->multiply<T>(previous, gates, Into::replace);
-      open_gates<T>(part(words_), part(contexts_), previous, gates, reset, candidate, decoder_.size);
+      open_gates<T>(part(inputs_[0]), part(inputs_[1]), previous, gates, reset, candidate, decoder_.size);
       decoder_.candidate->multiply<T>(reset, candidate, Into::add);
       update<T>(gates, previous, candidate, part(next_), decoder_.size);
       std::swap(state_, next_);
@@ -210,35 +248,26 @@ class Recurrence {
 
   /// The same with minimal GRUs: over words, attention, over contexts, further layers; words have been read.
   ///
-  /// The recurrence takes its columns of what the first hop finds, and the readout its own of the last hop. A row of
-  /// states has those of all layers, H each, and with a token shift what entered each last, 2H.
+  /// A row of states has those of all layers, H each.
   Rows<const T> advance_min_gru(const std::vector<int64_t>& sources, at::Tensor& attention) {
     const int64_t count = sources.size(), size = decoder_.size;
     const auto part = [&](const at::Tensor& tensor) { return rows_of<T>(tensor).part(0, count); };
-    const auto step = [&](const at::Tensor& entering, int64_t layer) {
-      const Rows<const T> inputs = part(entering);
+    const auto step = [&](int64_t layer) {
       Shift<T> shift;
-      if (!decoder_.shifts.empty()) {
-        const int64_t column = (decoder_.shifts.size() + 2 * layer) * size;
-        shift = {decoder_.shifts[layer].const_data_ptr<T>(), part(state_).from(column)};
-        const Rows<T> kept = part(next_).from(column);
-        for (int64_t row = 0; row < count; row++) std::memcpy(kept[row], inputs[row], 2 * size * sizeof(T));
-      }
+      if (!decoder_.shifts.empty()) shift = {decoder_.shifts[layer].const_data_ptr<T>(), rows_of<T>(before_[layer])};
       const int64_t column = layer * size;
-      min_gru_step<T>(inputs, part(state_).from(column), part(next_).from(column), 0, count, size, shift);
+      min_gru_step<T>(part(inputs_[layer]), rows_of<T>(state_).from(column), part(next_).from(column), 0, count, size,
+                      shift, continued_.empty() ? nullptr : continued_.data());
+      add_output(part(next_).from(column), 2 * layer, part(top_), layer ? Into::add : Into::replace);
     };
-    step(words_, 0);
-    add_output(part(next_), 0, part(top_), Into::replace);
+    step(0);
     read(sources, part(top_), attention);
-    step(contexts_, 1);
-    add_output(part(next_).from(size), 2, part(top_), Into::add);
-    if (decoder_.second_hop) read(sources, part(top_), attention);
+    step(1);
+    if (decoder_.second_hop) read(sources, part(top_), attention, 1);
     for (size_t layer = 0; layer < decoder_.upper.size(); layer++) {
-      const int64_t below = 2 + layer;
-      decoder_.upper[layer].multiply<T>(part(top_), part(entering_), Into::replace);
-      add_to_each(decoder_.upper_biases[layer].const_data_ptr<T>(), part(entering_));
-      step(entering_, below);
-      add_output(part(next_).from(below * size), 2 * below, part(top_), Into::add);
+      decoder_.upper[layer].multiply<T>(part(top_), part(inputs_[2 + layer]), Into::replace);
+      add_to_each(decoder_.upper_biases[layer].const_data_ptr<T>(), part(inputs_[2 + layer]));
+      step(2 + layer);
     }
     std::swap(state_, next_);
     return part(top_);
@@ -305,8 +334,10 @@ class Recurrence {
   Memory<T> memory_;
   WordProducts<T> word_products_;
   int64_t width_;
-  at::Tensor state_, next_, contexts_, before_, words_, gates_, reset_, candidate_, sums_, features_, queries_, top_,
-      normalized_, entering_;
+  std::vector<std::vector<RightFactor>> values_;
+  std::vector<int64_t> continued_;           // rows of the last step
+  std::vector<at::Tensor> inputs_, before_;  // products of words and contexts, what enters further layers; those before
+  at::Tensor state_, next_, gates_, reset_, candidate_, sums_, features_, queries_, top_, normalized_;
 };
 
 }  // namespace recurrent_mt

@@ -61,6 +61,9 @@ INLINE double hyperbolic_tangent(double x) { return std::tanh(x); }
 
 // Loops that sum something up, in functions of their own: GCC 12 left them scalar where they stood in a lambda.
 
+/// How many numbers are summed up in float32: among thousands, small ones would be lost beside a large one.
+constexpr int64_t TERMS = 512;
+
 /// The largest of some numbers, −∞ of none.
 template <typename T>
 INLINE T largest_of(const T* numbers, int64_t size) {
@@ -73,11 +76,9 @@ INLINE T largest_of(const T* numbers, int64_t size) {
 /// The sum of e^(x − shift).
 template <typename T>
 INLINE double sum_of_exponentials(const T* numbers, int64_t size, T shift) {
-  constexpr int64_t BLOCK = 64;
-  // In one sum of float32, thousands of small terms would be lost beside a large one.
   double sum = 0;
-  for (int64_t first = 0; first < size; first += BLOCK) {
-    const int64_t last = first + BLOCK < size ? first + BLOCK : size;
+  for (int64_t first = 0; first < size; first += TERMS) {
+    const int64_t last = first + TERMS < size ? first + TERMS : size;
     T part = 0;
 #pragma omp simd reduction(+ : part)
     for (int64_t i = first; i < last; i++) part += exponential(numbers[i] - shift);

@@ -18,18 +18,19 @@ struct Shift {
 };
 
 /// Writes the states (1 − z) ⊙ h + z ⊙ c of some rows: `inputs` (n, 2H) enter [update, candidate], `entering` (n, H) is
-/// h.
+/// h. A row continues that of its own number, or, where `continued` (n,) is given, the one that this says.
 template <typename T>
 void min_gru_step(Rows<const T> inputs, Rows<const T> entering, Rows<T> states, int64_t begin, int64_t end,
-                  int64_t size, Shift<T> shift = {}) {
+                  int64_t size, Shift<T> shift = {}, const int64_t* continued = nullptr) {
   vectorized([=]() INLINE_LAMBDA {
     // Exactly h where z is 0, and exactly the candidate where it is 1.
     const auto mix = [](T z, T h, T candidate) { return (T(1) - z) * h + z * candidate; };
     for (int64_t row = begin; row < end; row++) {
-      const T *x = inputs[row], *h = entering[row];
+      const int64_t before = continued ? continued[row] : row;
+      const T *x = inputs[row], *h = entering[before];
       T* const state = states[row];
       if (shift) {
-        const T* const earlier = shift.before[row];
+        const T* const earlier = shift.before[before];
 #pragma omp simd
         for (int64_t i = 0; i < size; i++)
           state[i] = mix(sigmoid(shift.join(x, earlier, i)), h[i], shift.join(x, earlier, size + i));

@@ -60,23 +60,27 @@ class WordScores {
     const T* const bias = decoder_.output_bias ? decoder_.output_bias->const_data_ptr<T>() : nullptr;
     const T scale = T(1) / T(search_.temperature);
     T* const shift = &shift_[row];
-    const int64_t vocabulary = decoder_.vocabulary;
+    const int64_t vocabulary = decoder_.vocabulary, blocks = blocks_;
     const bool* const allowed =
         source_.allowed ? source_.allowed->template const_data_ptr<bool>() + source * vocabulary : nullptr;
     vectorized([=]() INLINE_LAMBDA {
-      if (bias) {
+      for (int64_t first = 0; first < vocabulary; first += BLOCK) {
+        const int64_t last = vocabulary - first < BLOCK ? vocabulary : first + BLOCK;
+        if (bias) {
 #pragma omp simd
-        for (int64_t word = 0; word < vocabulary; word++) scores[word] += bias[word];
-      }
-      if (allowed) {
+          for (int64_t word = first; word < last; word++) scores[word] += bias[word];
+        }
+        if (allowed) {
 #pragma omp simd
-        for (int64_t word = 0; word < vocabulary; word++) scores[word] = allowed[word] ? scores[word] : never;
-      }
-      if (scale != T(1)) {
+          for (int64_t word = first; word < last; word++) scores[word] = allowed[word] ? scores[word] : never;
+        }
+        if (scale != T(1)) {
 #pragma omp simd
-        for (int64_t word = 0; word < vocabulary; word++) scores[word] *= scale;
+          for (int64_t word = first; word < last; word++) scores[word] *= scale;
+        }
+        largest[first / BLOCK] = largest_of(scores + first, last - first);
       }
-      const T most = largest_of(scores, vocabulary);
+      const T most = largest_of(largest, blocks);
       *shift = -most - static_cast<T>(std::log(sum_of_exponentials(scores, vocabulary, most)));
     });
     scores[search_.padding] = never;
@@ -84,15 +88,15 @@ class WordScores {
     if (step >= search_.longest) {
       const T end = scores[search_.end];
       std::fill_n(scores, vocabulary, never);
+      std::fill_n(largest, blocks, never);
       scores[search_.end] = end;
     } else if (step < search_.shortest) {
       scores[search_.end] = never;
     }
-    vectorized([=]() INLINE_LAMBDA {
-      for (int64_t first = 0; first < vocabulary; first += BLOCK) {
-        largest[first / BLOCK] = largest_of(scores + first, vocabulary - first < BLOCK ? vocabulary - first : BLOCK);
-      }
-    });
+    for (const int64_t word : {search_.padding, search_.unknown, search_.end}) {
+      const int64_t first = word / BLOCK * BLOCK;
+      largest[word / BLOCK] = largest_of(scores + first, std::min(BLOCK, vocabulary - first));
+    }
   }
 
   const Decoder& decoder_;
