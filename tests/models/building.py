@@ -67,7 +67,7 @@ def sizes_for(architecture: str, options: dict[str, Any]) -> dict[str, Any]:
     """Dot attention needs a decoder as wide as the annotations."""
     if options.get("decoder_attention") != "dot":
         return {}
-    directions = 2 if options.get("encoder_bidirectional") else 1
+    directions = 2 if options.get("encoder_bidirectional") or architecture == "min_gru_encoder" else 1
     return {"decoder_hidden_size": directions * SIZES["encoder_hidden_size"]}
 
 

@@ -88,6 +88,7 @@ ANSWERED_BY_THE_ENCODER = (
 ATTENTION_ONLY = {
     "encoder_summary": "does not read one direction of --encoder-bidirectional",
     "grconv_annotations": "never reads the pyramid's nodes",
+    "decoder_second_hop": "an attention that asks again",
 }
 
 

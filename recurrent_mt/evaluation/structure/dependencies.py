@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import groupby
 from os import PathLike
 
@@ -10,6 +11,8 @@ from .trees import GoldTree
 
 #: Columns of a word (universaldependencies.org/format.html), which has ten.
 COLUMNS, ID, FORM, HEAD = 10, 0, 1, 6
+#: The number of a word, of several in one, as 3-4, or of one that the text does not have, as 3.1.
+NUMBER = re.compile(r"\d+([-.]\d+)?", re.ASCII)
 
 
 def read_dependency_trees(path: str | PathLike[str]) -> list[GoldTree]:
@@ -35,6 +38,8 @@ def make_tree(path: str | PathLike[str], rows: list[tuple[int, list[str]]]) -> G
     for line, row in rows:
         if len(row) != COLUMNS:
             raise FileError(path, f"{len(row)} columns, not {COLUMNS}: is this CoNLL-U?", line=line)
+        if not NUMBER.fullmatch(row[ID]):
+            raise FileError(path, f"{row[ID]!r} is not the number of a word", line=line)
         start, contraction, end = row[ID].partition("-")
         if "." in start:  # an empty node, which no text has
             continue
