@@ -36,10 +36,11 @@ def make_tree(path: str | PathLike[str], rows: list[tuple[int, list[str]]]) -> G
     words, places, heads = [], dict[str, int](), dict[str, str]()
     covered = 0  # up to which word the last contraction goes
     for line, row in rows:
-        if len(row) != COLUMNS:
-            raise FileError(path, f"{len(row)} columns, not {COLUMNS}: is this CoNLL-U?", line=line)
-        if not NUMBER.fullmatch(row[ID]):
-            raise FileError(path, f"{row[ID]!r} is not the number of a word", line=line)
+        if len(row) != COLUMNS or not NUMBER.fullmatch(row[ID]):
+            found = f"{len(row)} columns that begin with {row[ID]!r}"
+            raise FileError(
+                path, f"{found}, not {COLUMNS} that begin with the number of a word: is this CoNLL-U?", line=line
+            )
         start, contraction, end = row[ID].partition("-")
         if "." in start:  # an empty node, which no text has
             continue

@@ -41,8 +41,12 @@ def test_phrases_are_words_with_all_that_depends_on_them(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("\tdet\t_\t_\n2", "\n2", "line 2: 7 columns, not 10: is this CoNLL-U?"),
-        ("1\tLe", "one\tLe", "line 2: 'one' is not the number of a word"),
+        (
+            "\tdet\t_\t_\n2",
+            "\n2",
+            "line 2: 7 columns that begin with '1', not 10 that begin with the number of a word: is this CoNLL-U?",
+        ),
+        ("1\tLe", "one\tLe", "line 2: 10 columns that begin with 'one', not 10"),
         ("NOUN\t_\t_\t6", "NOUN\t_\t_\t9", "line 2: word 1 depends on 9, which is not there"),
     ],
 )
