@@ -116,7 +116,7 @@ class BeamSearch {
       for (const int64_t sentence : beams_.running()) sources.insert(sources.end(), rows, sentence);
       // If the word comes first, the first one is scored before any has been read.
       const bool reads = step || !decoder_.word_first;
-      scores_.compute(recurrence_.advance(reads ? &now.words : nullptr, sources, now.attention), sources, step);
+      scores_.compute(recurrence_.advance(reads ? &now.words : nullptr, sources, rows, now.attention), sources, step);
       // fairseq takes one candidate less than there are continuations, so that padding is never one.
       const int64_t number = std::min(2 * search_.beam, rows * decoder_.vocabulary - 1);
       Step<T> next = beams_.choose(candidates(now, rows, number), step, rows);
@@ -208,6 +208,7 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
   // A shortlist may leave fewer words than fairseq has made the beam for.
   TORCH_CHECK_VALUE(0 < beam && beam < vocabulary, "beam must be from 1 to one less than the vocabulary, ", vocabulary,
                     ", not ", beam);
+  TORCH_CHECK_VALUE(!has_attention || keys.size(1), "sources to attend to must have words");
   // Attention, whose weights sum to one, passes a bias on as it is.
   const Source source{keys.contiguous(),
                       products.add(context_bias).contiguous(),

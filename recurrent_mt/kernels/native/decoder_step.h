@@ -142,21 +142,27 @@ class Recurrence {
     state_.narrow(0, 0, initial.size(0)).copy_(initial.narrow(1, 0, layers * size));
     for (int64_t layer = 0; layer < std::max<int64_t>(2, layers); layer++) {
       inputs_.push_back(matrix(layer < 2 ? width_ : 2 * size));
-      before_.push_back(matrix(inputs_.back().size(1)));
+      if (decoder.word_first || !decoder.shifts.empty()) before_.push_back(matrix(inputs_.back().size(1)));
       if (!decoder.shifts.empty())
         before_[layer]
             .narrow(0, 0, initial.size(0))
             .narrow(1, 0, 2 * size)
             .copy_(initial.narrow(1, (layers + 2 * layer) * size, 2 * size));
     }
-    if (source.has_attention) values_ = values();
+    if (!source.has_attention) return;
+    const int64_t first = decoder.second_hop ? decoder.entering() : width_;
+    values_ = values(0, first);
+    if (decoder.second_hop) last_values_ = values(first, width_ - first);
   }
 
   /// The features (n, O) of hypotheses that continue with these words, and their attention (n, S), if there is any.
   ///
-  /// Without words, nothing has been read yet. `sources` (n,) says which source each hypothesis reads.
-  Rows<const T> advance(const std::vector<int64_t>* words, const std::vector<int64_t>& sources, at::Tensor& attention) {
+  /// Without words, nothing has been read yet. `sources` (n,) says which source each hypothesis reads; those of a
+  /// source, `rows` each, are neighbors.
+  Rows<const T> advance(const std::vector<int64_t>* words, const std::vector<int64_t>& sources, int64_t rows,
+                        at::Tensor& attention) {
     const int64_t count = sources.size();
+    rows_ = rows;
     const auto part = [&](const at::Tensor& tensor) { return rows_of<T>(tensor).part(0, count); };
     if (words) {
       word_products_.copy(*words, part(inputs_[0]));
@@ -189,20 +195,16 @@ class Recurrence {
   }
 
  private:
-  /// What contexts are products with, of each source: (S, 3H + W), or with a second hop, whose first finds what enters
-  /// a recurrence and whose second what enters the readout, (S, 2H) and (S, W).
-  std::vector<std::vector<RightFactor>> values() const {
-    std::vector<std::vector<RightFactor>> result;
-    for (const at::Tensor& products : source_.products.unbind()) {
-      auto& parts = result.emplace_back();
-      const int64_t first = decoder_.second_hop ? decoder_.entering() : width_;
-      parts.emplace_back(products.narrow(1, 0, first), number_of<T>());
-      if (decoder_.second_hop) parts.emplace_back(products.narrow(1, first, width_ - first), number_of<T>());
-    }
+  /// Some columns of each source's products (S, 3H + W), as factors of contexts.
+  std::vector<RightFactor> values(int64_t first, int64_t columns) const {
+    std::vector<RightFactor> result;
+    for (const at::Tensor& products : source_.products.narrow(2, first, columns).unbind())
+      result.emplace_back(products, number_of<T>());
     return result;
   }
 
-  void read(const std::vector<int64_t>& sources, Rows<const T> states, at::Tensor& attention, size_t hop = 0) {
+  /// Writes attention and contexts. Of two hops, the first finds what enters a recurrence, the second the rest.
+  void read(const std::vector<int64_t>& sources, Rows<const T> states, at::Tensor& attention, bool is_second = false) {
     const auto contexts = rows_of<T>(inputs_[1]).part(0, states.count);
     if (!source_.has_attention) {
       const auto products = rows_of<T>(source_.products);
@@ -213,17 +215,11 @@ class Recurrence {
     const auto queries = rows_of<T>(queries_).part(0, states.count), weights = rows_of<T>(attention);
     if (decoder_.query) decoder_.query->multiply<T>(states, queries, Into::replace);
     memory_.weigh(decoder_.query ? Rows<const T>(queries) : states, weights, sources.data());
-    std::vector<int64_t> starts;  // of the hypotheses of a source, which are neighbors
-    for (int64_t row = 0; row < states.count; row++)
-      if (!row || sources[row] != sources[row - 1]) starts.push_back(row);
-    starts.push_back(states.count);
-    const int64_t column = hop ? decoder_.entering() : 0;
-    at::parallel_for(0, starts.size() - 1, 4, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; i++) {
-        const int64_t first = starts[i], count = starts[i + 1] - first;
-        values_[sources[first]][hop].template multiply<T>(weights.part(first, count),
-                                                          contexts.part(first, count).from(column), Into::replace);
-      }
+    const auto& values = is_second ? last_values_ : values_;
+    const auto found = is_second ? contexts.from(decoder_.entering()) : contexts;
+    for_rows(states.count / rows_, rows_ * weights.stride * width_, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin * rows_; row < end * rows_; row += rows_)
+        values[sources[row]].template multiply<T>(weights.part(row, rows_), found.part(row, rows_), Into::replace);
     });
   }
 
@@ -263,7 +259,7 @@ class Recurrence {
     step(0);
     read(sources, part(top_), attention);
     step(1);
-    if (decoder_.second_hop) read(sources, part(top_), attention, 1);
+    if (decoder_.second_hop) read(sources, part(top_), attention, true);
     for (size_t layer = 0; layer < decoder_.upper.size(); layer++) {
       decoder_.upper[layer].multiply<T>(part(top_), part(inputs_[2 + layer]), Into::replace);
       add_to_each(decoder_.upper_biases[layer].const_data_ptr<T>(), part(inputs_[2 + layer]));
@@ -334,9 +330,11 @@ class Recurrence {
   Memory<T> memory_;
   WordProducts<T> word_products_;
   int64_t width_;
-  std::vector<std::vector<RightFactor>> values_;
-  std::vector<int64_t> continued_;           // rows of the last step
-  std::vector<at::Tensor> inputs_, before_;  // products of words and contexts, what enters further layers; those before
+  int64_t rows_ = 1;                               // hypotheses of a source
+  std::vector<RightFactor> values_, last_values_;  // of each source, for the first hop, and for the second
+  std::vector<int64_t> continued_;                 // by minimal GRUs: rows of the last step, or none at the first
+  std::vector<at::Tensor> inputs_;                 // products of words and of contexts, and what enters further layers
+  std::vector<at::Tensor> before_;                 // with a shift, those of the step before; else room for selecting
   at::Tensor state_, next_, gates_, reset_, candidate_, sums_, features_, queries_, top_, normalized_;
 };
 

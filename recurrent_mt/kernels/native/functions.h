@@ -61,7 +61,7 @@ INLINE double hyperbolic_tangent(double x) { return std::tanh(x); }
 
 // Loops that sum something up, in functions of their own: GCC 12 left them scalar where they stood in a lambda.
 
-/// How many numbers are summed up in float32: among thousands, small ones would be lost beside a large one.
+/// How many numbers are summed up in their own format: among thousands, small ones would be lost beside a large one.
 constexpr int64_t TERMS = 512;
 
 /// The largest of some numbers, −∞ of none.
