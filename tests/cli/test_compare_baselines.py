@@ -60,7 +60,8 @@ def test_every_system_is_trained_once_and_scored(whole):
     assert content["baseline"] == "fconv"
     assert [system["name"] for system in content["systems"]] == list(SYSTEMS)
     for log in out.glob("systems/*/seed-*/train.log"):
-        assert len(re.findall(r"done training in", log.read_text())) == 1
+        # A training that was stopped after its last update ends in no time when it goes on.
+        assert len(re.findall(r"done training in (?!0\.0 )", log.read_text())) == 1
     assert content["seeds"] == [1, 2] and values(out, "updates") == dict.fromkeys(SYSTEMS, 30)
     assert [test_set["name"] for test_set in content["test_sets"]] == ["", "far"]
     for test_set in content["test_sets"]:
