@@ -40,6 +40,12 @@ def write_corpus(folder):
     return folder
 
 
+def unlock(out: Path) -> None:
+    """What a run folder asks for when everything that worked in it was killed at once, as in a power cut."""
+    for lock in (out / ".snakemake" / "locks").glob("*"):
+        lock.unlink()
+
+
 def environment():
     """This interpreter's environment, with one thread."""
     return {**os.environ, "VENV": str(BIN.parent), "SETUP": "no", "OMP_NUM_THREADS": "1"}

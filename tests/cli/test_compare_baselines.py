@@ -8,7 +8,7 @@ import subprocess
 import pytest
 import torch
 
-from tests.cli.recipes import TINY, command, environment, needs_tools, read_table, run, values, write_corpus
+from tests.cli.recipes import TINY, command, environment, needs_tools, read_table, run, unlock, values, write_corpus
 from tests.waiting import wait_until, written
 
 pytestmark = [needs_tools, pytest.mark.slow]
@@ -110,6 +110,7 @@ def test_a_wall_time_budget_survives_interruptions(corpus):
     assert "stopped; rerun the same command to resume" in said
     assert not list(folders("*/seed-1/outcome"))
     stop_when(line, signal.SIGKILL, lambda: trained_for() > 5)
+    unlock(corpus.parent / "timed")
     before = max(map(int, re.findall(r'num_updates": "(\d+)"', logged())))
     run(line)
     text = logged()

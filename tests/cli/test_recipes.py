@@ -10,7 +10,19 @@ import time
 import pytest
 
 from recurrent_mt.evaluation.generate_log import read_generate_log
-from tests.cli.recipes import BIN, TINY, command, copy, environment, needs_tools, read_table, run, values, write_corpus
+from tests.cli.recipes import (
+    BIN,
+    TINY,
+    command,
+    copy,
+    environment,
+    needs_tools,
+    read_table,
+    run,
+    unlock,
+    values,
+    write_corpus,
+)
 
 pytestmark = [needs_tools, pytest.mark.slow]
 
@@ -89,15 +101,17 @@ def test_a_run_killed_at_random_moments_ends_in_the_same_table(whole, corpus):
     began = time.monotonic()
     run(quickstart(corpus, out="timed"))
     usual = time.monotonic() - began
-    kills = sum(kill_after(line, generator.uniform(0.1, 0.6) * usual) for _ in range(10))
+    killed, kills = corpus.parent / "killed", 0
+    for _ in range(10):
+        kills += kill_after(line, generator.uniform(0.1, 0.6) * usual)
+        unlock(killed)
     assert kills >= 2
     # What a kill may leave when it comes while fairseq writes its log.
-    for log in (corpus.parent / "killed" / "trainings").glob("*/seed-1/train.log"):
+    for log in (killed / "trainings").glob("*/seed-1/train.log"):
         if not (log.parent / "outcome").exists():
             with log.open("a") as file:
                 file.write('2026-01-02 03:04:05 | INFO | train_inner | {"epoch": 1, "upd')
     run(line)
-    killed = corpus.parent / "killed"
     assert timeless(killed) == timeless(out)
     for system in SYSTEMS:
         files = [folder / "systems" / system / "seed-1" / "test.detokenized" for folder in (killed, out)]
