@@ -27,7 +27,7 @@ def test_empty_lines_are_counted_where_they_may_be_and_refused_elsewhere(tmp_pat
     ("french", "message"),
     [
         (None, "there is no such file"),
-        (b"", "ends after line 0"),
+        (b"", "it is empty, and"),
         (b"a\n\xff\n", "line 2.*UTF-8"),
         (b"a\n", "ends after line 1 and .*train.en goes on"),
     ],
