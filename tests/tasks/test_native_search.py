@@ -12,6 +12,7 @@ from fairseq.sequence_generator import SequenceGenerator
 from torch import nn
 
 from recurrent_mt.kernels import native
+from recurrent_mt.kernels.beam_search import SearchOptions, beam_search
 from recurrent_mt.kernels.dispatch import using
 from tests.combinations import half
 from tests.kernels.batches import needs_native
@@ -330,3 +331,17 @@ def test_the_task_searches_natively_unless_alignments_are_asked_for(monkeypatch)
     aligned = native_task.build_generator([built], Namespace(**options, print_alignment="hard"))
     assert not isinstance(aligned, NativeGenerator)
     assert said == ["it prints alignments"]
+
+
+@needs_native
+@torch.no_grad()
+def test_sources_without_words_are_refused():
+    model = build("gru_encoder", decoder_attention="dot").eval()
+    decoder = NativeDecoder(model.decoder)
+    source = decoder.source(model.encoder(**sources([3, 2])))
+    names = ("keys", "products", "padding_mask")
+    empty = source._replace(**{name: getattr(source, name)[:, :0] for name in names})
+    options = SearchOptions(2, 3, 0, 0.0, 1.0, begin=2, end=2, padding=1, unknown=3)
+    assert beam_search(decoder.weights(), source, options)
+    with pytest.raises(ValueError, match="sources to attend to must have words"):
+        beam_search(decoder.weights(), empty, options)
